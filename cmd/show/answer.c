@@ -74,14 +74,6 @@ static int by_amount(const void *a, const void *b)
     return key_x != key_y ? (key_x < key_y) - (key_x > key_y) : (x > y) - (x < y);
 }
 
-bool show_answer_is_empty(const struct show_answer_page *page, const struct pm_answer_row *row)
-{
-    for (uint32_t m = 0; m < page->report->n_metrics; m++)
-        if (row->amounts[page->report->metrics[m]].value != 0)
-            return false;
-    return row->n_times == 0;
-}
-
 static bool page_init(struct show_answer_page *page, struct pm_view *report,
                       const struct pm_question *question, const struct pm_answer *answer,
                       const struct show_answer_options *options)
@@ -104,7 +96,7 @@ static bool page_init(struct show_answer_page *page, struct pm_view *report,
         report->primary < report->n_metrics ? report->metrics[report->primary] : PM_NONE;
     for (uint32_t r = 0; r < answer->n_rows; r++) {
         const struct pm_answer_row *row = &answer->rows[r];
-        if (show_answer_is_empty(page, row))
+        if (pm_ask_row_is_empty(report, row))
             continue;
         page->order[page->n_shown++] = r;
         page->has_times |= row->times_known;
@@ -161,6 +153,25 @@ bool show_answer_has_bounds(const struct show_answer_page *page)
 {
     return page->answer->has_bounds && page->primary != PM_NONE &&
            page->report->data->graph->metrics[page->primary].aggregation == PM_SUM;
+}
+
+/* Statements do more than what was asked for, and have code that is for several things. */
+bool show_answer_has_most(const struct show_answer_page *page)
+{
+    const struct pm_answer *answer = page->answer;
+    return show_answer_has_bounds(page) && !answer->is_open &&
+           show_answer_part_of_run(page, answer->most[page->primary] -
+                                             answer->amounts[page->primary].value) >=
+               SHOW_TOLD_FROM_PCT;
+}
+
+enum show_verdict show_answer_verdict(const struct show_answer_page *page)
+{
+    if (page->n_shown)
+        return SHOW_TRUE;
+    if (page->answer->is_partial || show_answer_has_most(page))
+        return SHOW_NOT_KNOWN;
+    return page->answer->is_by_chance ? SHOW_NOT_SEEN : SHOW_NEVER;
 }
 
 /* --- all formats --- */

@@ -3,6 +3,8 @@
 
 #include "mapping/base/json.h"
 
+#include <math.h>
+
 static void json_match(const struct show_answer_page *page, const struct pm_answer_row *row,
                        uint32_t i, struct pm_json *json)
 {
@@ -91,6 +93,25 @@ static void json_asking(const struct show_answer_options *options, struct pm_jso
     }
 }
 
+static void json_bounds(const struct show_answer_page *page, struct pm_json *json)
+{
+    const struct pm_answer *answer = page->answer;
+    if (!show_answer_has_bounds(page))
+        return;
+    int64_t primary = answer->amounts[page->primary].value;
+    double most = show_answer_part_of_run(page, answer->most[page->primary]);
+    bool is_bound = !answer->is_open && show_answer_verdict(page) != SHOW_NOT_SEEN;
+    pm_json_double(json, "at_most_share_pct", is_bound ? most : NAN);
+    pm_json_double(json, "inferred_share_pct",
+                   show_answer_part_of_run(page, primary - answer->least[page->primary]));
+    pm_json_bool(json, "is_mostly_inferred", answer->least[page->primary] < primary / 2);
+}
+
+static const char *const verdicts[] = {[SHOW_TRUE] = "true",
+                                       [SHOW_NEVER] = "never",
+                                       [SHOW_NOT_SEEN] = "not seen",
+                                       [SHOW_NOT_KNOWN] = "not known"};
+
 bool show_answer_json(const struct show_answer_page *page, FILE *out)
 {
     const struct pm_view *report = page->report;
@@ -111,6 +132,7 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
         pm_json_string(&json, NULL, answer->notes[i].text);
     pm_json_end(&json);
     pm_json_bool(&json, "is_complete", !answer->is_partial);
+    pm_json_string(&json, "verdict", verdicts[show_answer_verdict(page)]);
     pm_json_object(&json, "total");
     json_amounts(page, answer->totals, NULL, NULL, &json);
     pm_json_end(&json);
@@ -119,14 +141,7 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     pm_json_double(&json, "share_pct", show_answer_share_of(page, answer->amounts));
     pm_json_bool(&json, "is_at_least", show_answer_costs_are_at_least(answer, NULL));
     pm_json_bool(&json, "is_uncertain", show_answer_is_doubtful(page));
-    if (show_answer_has_bounds(page)) {
-        int64_t primary = answer->amounts[page->primary].value;
-        pm_json_double(&json, "at_most_share_pct",
-                       show_answer_part_of_run(page, answer->most[page->primary]));
-        pm_json_double(&json, "inferred_share_pct",
-                       show_answer_part_of_run(page, primary - answer->least[page->primary]));
-        pm_json_bool(&json, "is_mostly_inferred", answer->least[page->primary] < primary / 2);
-    }
+    json_bounds(page, &json);
     pm_json_end(&json);
     pm_json_array(&json, "rows");
     for (uint32_t i = 0; i < page->n_shown; i++) {

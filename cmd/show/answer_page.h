@@ -24,8 +24,6 @@ bool show_answer_csv(const struct show_answer_page *page, FILE *out);
 /* What a row is; brief: for tables. */
 const char *show_answer_row_text(const struct show_answer_page *page,
                                  const struct pm_answer_row *row, bool brief);
-/* Has it neither costs nor a number of times? */
-bool show_answer_is_empty(const struct show_answer_page *page, const struct pm_answer_row *row);
 /* Of the whole run; NAN: not to be had. */
 double show_answer_share_of(const struct show_answer_page *page, const struct pm_amount *amounts);
 double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
@@ -37,5 +35,13 @@ bool show_answer_is_doubtful(const struct show_answer_page *page);
 /* Are there bounds of the primary metric? Their share of the run, in %. */
 bool show_answer_has_bounds(const struct show_answer_page *page);
 double show_answer_part_of_run(const struct show_answer_page *page, int64_t part);
+/* Is there an upper bound, and is it more than the answer by what is worth a word? */
+#define SHOW_TOLD_FROM_PCT 0.5
+bool show_answer_has_most(const struct show_answer_page *page);
+
+/* never: that is certain. Not seen: no sample met it. Not known: something is missing, which a
+ * note tells. */
+enum show_verdict { SHOW_TRUE, SHOW_NEVER, SHOW_NOT_SEEN, SHOW_NOT_KNOWN };
+enum show_verdict show_answer_verdict(const struct show_answer_page *page);
 
 #endif

@@ -283,7 +283,7 @@ static bool put_rows(const struct show_answer_page *page, const struct show_term
     make_cells(page, &columns, term->utf8, NULL, cells);
     uint32_t n_more = 0;
     for (uint32_t r = 0; r < page->answer->n_rows; r++)
-        n_more += !show_answer_is_empty(page, &page->answer->rows[r]);
+        n_more += !pm_ask_row_is_empty(page->report, &page->answer->rows[r]);
     n_more -= page->n_shown;
     char what[64] = "the answer";
     if (n_more)
@@ -294,49 +294,64 @@ static bool put_rows(const struct show_answer_page *page, const struct show_term
     return true;
 }
 
-/* What is less is not worth a word. */
-static const double told_from_pct = 0.5;
-
-/* Statements do more than what was asked for, and have code that is for several things. */
-static bool has_most(const struct show_answer_page *page)
-{
-    const struct pm_answer *answer = page->answer;
-    return show_answer_has_bounds(page) &&
-           show_answer_part_of_run(page, answer->most[page->primary] -
-                                             answer->amounts[page->primary].value) >= told_from_pct;
-}
-
 static void put_bounds(const struct show_answer_page *page, FILE *out)
 {
     if (!show_answer_has_bounds(page))
         return;
     const struct pm_answer *answer = page->answer;
     int64_t inferred = answer->amounts[page->primary].value - answer->least[page->primary];
-    if (show_answer_part_of_run(page, inferred) >= told_from_pct)
+    if (show_answer_part_of_run(page, inferred) >= SHOW_TOLD_FROM_PCT)
         fprintf(
             out,
             "%.1f %% of the run are inferred, from the code's statement or from what callers pass: "
             "its instructions do not say it\n",
             show_answer_part_of_run(page, inferred));
-    if (has_most(page))
+    if (show_answer_has_most(page))
         fprintf(out,
                 "at most %.1f %%: with other code of these statements and loops, and code that is "
                 "passed this or other data\n",
                 show_answer_part_of_run(page, answer->most[page->primary]));
 }
 
-/* There are no rows: why? */
-static const char *nothing_text(const struct show_answer_page *page)
+static const char *reason_not_known(const struct pm_answer *answer)
 {
-    if (page->answer->is_partial && page->answer->n_notes)
-        return page->answer->n_notes == 1 ? "not known: the note above says why"
-                                          : "not known: the notes above say why";
-    if (page->answer->is_partial)
-        return "not known: not all that was asked for was followed all the time";
-    if (has_most(page))
-        return "not known: no code was seen that does this and nothing else";
-    return page->options->interval ? "never true in this time: nothing was spent"
-                                   : "never true in this run: nothing was spent";
+    if (!answer->is_partial)
+        return "no code was seen that does this and nothing else";
+    if (answer->n_notes > 1)
+        return "the notes above say why";
+    return answer->n_notes ? "the note above says why"
+                           : "not all that was asked for was followed all the time";
+}
+
+/* Those of the threads that are asked for; --live: of the interval. */
+static int64_t n_samples_of(const struct show_answer_page *page)
+{
+    pm_index metric = page->report->samples_metric;
+    return metric == PM_NONE ? 0 : page->answer->totals[metric].value;
+}
+
+static void put_not_seen(const struct show_answer_page *page, FILE *out)
+{
+    int64_t n = n_samples_of(page);
+    if (n == 0)
+        fputs("not seen: there were no samples\n", out);
+    else if (n == 1)
+        fputs("not seen: the only sample did not meet it\n", out);
+    else
+        fprintf(out, "not seen: none of the %lld samples met it\n", (long long)n);
+}
+
+/* There are no rows: why? */
+static void put_nothing(const struct show_answer_page *page, FILE *out)
+{
+    enum show_verdict verdict = show_answer_verdict(page);
+    if (verdict == SHOW_NOT_KNOWN)
+        fprintf(out, "not known: %s\n", reason_not_known(page->answer));
+    else if (verdict == SHOW_NOT_SEEN)
+        put_not_seen(page, out);
+    else
+        fprintf(out, "never true in this %s: nothing was spent\n",
+                page->options->interval ? "time" : "run");
 }
 
 bool show_answer_table(const struct show_answer_page *page, FILE *out)
@@ -344,7 +359,7 @@ bool show_answer_table(const struct show_answer_page *page, FILE *out)
     struct show_term term = show_term_of(out, &page->options->look);
     put_head(page, &term, out);
     if (page->n_shown == 0)
-        fprintf(out, "%s\n", nothing_text(page));
+        put_nothing(page, out);
     else if (!put_rows(page, &term, out))
         return false;
     put_bounds(page, out);

@@ -156,6 +156,12 @@ static void put_costs(struct page *page, struct pm_buf *line)
     add_cost(page, line, own);
     pm_buf_printf(line, "  %5.1f %%  alone", share_pct(page, own));
     put(page, line);
+    if (pm_explanation_is_open(x)) {
+        pm_buf_add_str(line,
+                       "  its address goes to functions that are not known, or is not followed: "
+                       "what is done there is missing");
+        put(page, line);
+    }
     if (!put_shared(page, line)) /* then every rule says the same */
         return;
     for (uint32_t r = 0; r < report->n_rows && report->n_metrics; r++) {
@@ -166,6 +172,8 @@ static void put_costs(struct page *page, struct pm_buf *line)
         add_cost(page, line, bounds->at_least);
         pm_buf_printf(line, "  %5.1f %%  --bounds at least", share_pct(page, bounds->at_least));
         put(page, line);
+        if (row->traits.data_is_at_least)
+            continue;
         add_cost(page, line, bounds->at_most);
         pm_buf_printf(line, "  %5.1f %%  --bounds at most", share_pct(page, bounds->at_most));
         put(page, line);

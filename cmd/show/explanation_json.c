@@ -106,7 +106,10 @@ void show_explanation_json(const struct pm_explanation *x, struct pm_json *json)
     }
     pm_json_end(json);
     pm_json_i64(json, "at_least", pm_explanation_own(report, x->alone));
-    pm_json_i64(json, "at_most", at_most);
+    if (pm_explanation_is_open(x))
+        pm_json_null(json, "at_most");
+    else
+        pm_json_i64(json, "at_most", at_most);
     json_codes(x, json);
     show_vectors_json(&x->vectors, json);
     json_ranges(x, json);

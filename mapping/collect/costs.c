@@ -175,7 +175,16 @@ static bool is_code_within(const struct pm_run_file *file, const struct pm_run_f
            !collect_is_spoken(file, pm_run_file_noun(file, node->noun));
 }
 
-/* A call of code from code with sleds. */
+/* Whether the node is of a word, said in code: what was begun is below none. */
+static bool is_word_within(const struct pm_run_file *file, const struct pm_run_file_node *node,
+                           const struct collect_names *names)
+{
+    return node->parent != PM_RUN_FILE_NO_PARENT && !names->causes[node->noun] && !node->is_set &&
+           !(node->flags & (PM_RUN_NODE_FOLDED | PM_RUN_NODE_BEGUN)) &&
+           collect_is_spoken(file, pm_run_file_noun(file, node->noun));
+}
+
+/* A call of code from code with sleds, or of what said a word: that is not known. */
 struct call {
     struct collect_binary *binary; /* of the caller; NULL: it is none */
     pm_id function, loop, callee;  /* loop 0: none is active; callee 0: of another binary */
@@ -187,15 +196,15 @@ static struct call find_call(const struct pm_run_file *file,
 {
     const struct call none = {0};
     const struct pm_run_file_node *node = &thread->nodes[at];
-    if (!is_code_within(file, node, names))
+    bool is_word = is_word_within(file, node, names), is_call = is_word;
+    if (!is_word && !is_code_within(file, node, names))
         return none;
     const struct pm_run_file_noun *callee = pm_run_file_noun(file, node->noun), *function, *loop;
     find_caller(file, thread, node->parent, &function, &loop);
     if (!function || function->object == PM_RUN_FILE_NO_OBJECT)
         return none;
-    bool is_call = false;
     struct collect_binary *binary = names->binaries[function->object];
-    pm_id symbol = binary ? called_symbol(callee, function, loop, names, &is_call) : 0;
+    pm_id symbol = binary && !is_word ? called_symbol(callee, function, loop, names, &is_call) : 0;
     return binary && is_call ? (struct call){binary, function->id, loop ? loop->id : 0, symbol}
                              : none;
 }
@@ -223,8 +232,6 @@ static enum pm_status step_down(struct collector *c, const struct pm_run_file *f
                                 const struct collect_names *names, unsigned flags,
                                 uint32_t *context)
 {
-    if (!is_code_within(file, &thread->nodes[at], names))
-        return PM_OK;
     struct call call = find_call(file, thread, at, names);
     if (call.binary) {
         enum pm_status status = collect_call_path(c, call.binary, call.function, call.loop,
@@ -232,7 +239,9 @@ static enum pm_status step_down(struct collector *c, const struct pm_run_file *f
         if (status != PM_OK)
             return status;
     }
-    return step_to_loop(c, file, thread, at, names, flags, context);
+    return is_code_within(file, &thread->nodes[at], names)
+               ? step_to_loop(c, file, thread, at, names, flags, context)
+               : PM_OK;
 }
 
 /* Of another process of the same program, most is open. */

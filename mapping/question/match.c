@@ -208,8 +208,9 @@ static bool verb_fits(const struct meaning *m, const struct pm_graph_verb *verb)
            (m->any || fnmatch(m->pattern.name.text, verb->name, FNM_CASEFOLD) == 0);
 }
 
-/* A level is shadowed by those above it that have something that fits. */
-static void keep_highest(const struct pm_graph *graph, uint32_t *class_of, bool *shadowed)
+/* A level is shadowed by those above it that have something that fits. is_lower: it has, too. */
+static void keep_highest(const struct pm_graph *graph, uint32_t *class_of, bool *shadowed,
+                         bool *is_lower)
 {
     for (pm_index s = 0; s < graph->n_sentences; s++) {
         if (class_of[s] == PM_NONE)
@@ -223,8 +224,10 @@ static void keep_highest(const struct pm_graph *graph, uint32_t *class_of, bool 
         }
     }
     for (pm_index s = 0; s < graph->n_sentences; s++)
-        if (class_of[s] != PM_NONE && shadowed[pm_graph_sentence_level(graph, s)])
+        if (class_of[s] != PM_NONE && shadowed[pm_graph_sentence_level(graph, s)]) {
+            is_lower[pm_graph_sentence_level(graph, s)] = true;
             class_of[s] = PM_NONE;
+        }
 }
 
 /* Of sentences: that were begun, and what these map to. NULL: memory. */
@@ -262,7 +265,7 @@ static enum pm_status match_all(const struct matching *m, bool names_level, stru
         bool *shadowed = pm_alloc_array(graph->n_levels + 1u, sizeof *shadowed);
         if (!shadowed)
             return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-        keep_highest(graph, matches->class_of, shadowed);
+        keep_highest(graph, matches->class_of, shadowed, matches->is_lower);
         free(shadowed);
     }
     matches->n_classes = matches->sets.n;
@@ -293,10 +296,11 @@ enum pm_status pm_question_match(const struct pm_question_sentence *sentence,
     m.nouns = pm_alloc_array(m.n_nouns, sizeof *m.nouns);
     m.verbs = pm_alloc_array(graph->n_verbs + 1u, sizeof *m.verbs);
     ret_matches->is_inner = pm_alloc_array(graph->n_sentences + 1u, sizeof *ret_matches->is_inner);
+    ret_matches->is_lower = pm_alloc_array(graph->n_levels + 1u, sizeof *ret_matches->is_lower);
     if (sentence->is_ambient)
         m.is_ambient = find_ambient(graph);
-    bool good = ret_matches->class_of && ret_matches->is_inner && m.nouns && m.verbs &&
-                (m.is_ambient || !sentence->is_ambient);
+    bool good = ret_matches->class_of && ret_matches->is_inner && ret_matches->is_lower &&
+                m.nouns && m.verbs && (m.is_ambient || !sentence->is_ambient);
     m.verb = meaning_of(graph, &sentence->verb, sentence->verb.level);
     bool names_level = m.verb.level != PM_NONE;
     for (uint32_t i = 0; good && i < m.n_nouns; i++) {
@@ -319,6 +323,7 @@ void pm_question_matches_release(struct pm_question_matches *matches)
 {
     free(matches->class_of);
     free(matches->is_inner);
+    free(matches->is_lower);
     free(matches->classes);
     pm_sets_release(&matches->sets);
     *matches = (struct pm_question_matches){0};

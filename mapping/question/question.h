@@ -154,6 +154,11 @@ struct pm_answer {
     /* by the caller: something that matches was not followed all the time, no row does not mean
      * never */
     bool is_partial;
+    /* by the caller: costs that are missing may be of it, so `most` is no bound */
+    bool is_open;
+    /* by the caller: samples meet it by chance only, so no row means that it was rare, or never
+     * true */
+    bool is_by_chance;
     struct pm_arena arena;
     struct pm_answer_private *own;
 };
@@ -183,6 +188,7 @@ struct pm_question_matches {
     /* per sentence: of loops and statements of a function that was named; entering them is not
      * entering it */
     bool *is_inner;
+    bool *is_lower; /* per level of the graph: something fits, but a level above counts */
     struct pm_question_class *classes;
     uint32_t n_classes;
     struct pm_sets sets;

@@ -124,7 +124,7 @@ static struct pm_view_number at_least(const struct cell *c)
 
 static struct pm_view_number at_most(const struct cell *c)
 {
-    if (!c->row->has_bounds)
+    if (!c->row->has_bounds || c->row->traits.data_is_at_least)
         return (struct pm_view_number){0};
     return integer(c->row->values[c->metric].bounds.at_most);
 }

@@ -9,6 +9,12 @@ int64_t pm_explanation_own(const struct pm_view *view, const struct pm_view_row 
     return !row ? 0 : view->n_metrics ? row->values[view->primary].own.value : row->n_calls;
 }
 
+bool pm_explanation_is_open(const struct pm_explanation *x)
+{
+    return (x->views->reports[PM_RULE_MERGE].data->bare[x->noun] & PM_BARE_PASSED_ON) != 0 &&
+           pm_noun_is_data(&x->views->reports[PM_RULE_MERGE].data->graph->nouns[x->noun]);
+}
+
 bool pm_explanation_row_has(const struct pm_view_row *row, uint32_t group)
 {
     for (uint32_t i = 0; i < row->n_groups; i++)

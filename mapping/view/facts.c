@@ -301,22 +301,14 @@ static void warn_of_unmapped(struct warner *warner)
          view->level_name);
 }
 
-/* A function of the source of which no code of its own ran: it was inlined, or nobody called it. */
+/* A function that was inlined, and said or called what is not below it. */
 static bool has_inlined(const struct pm_view *view)
 {
     const struct pm_graph *graph = view->data->graph;
-    bool *has_code = pm_alloc_array(graph->n_nouns + 1u, sizeof *has_code), found = false;
-    for (uint32_t m = 0; has_code && m < graph->n_mappings; m++) {
-        pm_index from = pm_graph_first_noun(graph, graph->mappings[m].source),
-                 to = pm_graph_first_noun(graph, graph->mappings[m].destination);
-        if (from != PM_NONE && to != PM_NONE && pm_view_noun_is(view, from, "symbol"))
-            has_code[to] = true;
-    }
-    for (pm_index n = 0; has_code && n < graph->n_nouns && !found; n++)
-        found = pm_view_noun_is(view, n, "function") &&
-                (!has_code[n] || view->data->bare[n] & PM_BARE_COPIES);
-    free(has_code);
-    return found;
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        if (view->data->bare[n] & PM_BARE_LACKS && pm_view_noun_is(view, n, "function"))
+            return true;
+    return false;
 }
 
 /* Samples know which inlined function their code is of; what is said is said in a context. */
@@ -591,7 +583,7 @@ static void warn_of_partial(struct warner *warner)
     for (uint32_t m = 0; m < view->n_metrics; m++) {
         uint32_t n = 0;
         for (uint32_t r = 0; r < view->n_rows; r++)
-            n += !view->rows[r].traits.path_is_at_least &&
+            n += !view->rows[r].traits.path_is_at_least && !view->rows[r].traits.data_is_at_least &&
                  !(view->rows[r].traits.is_untimed && view->metrics[m] == view->wall_metric) &&
                  pm_view_is_at_least(view, &view->rows[r], m, false);
         if (n && !pm_view_off_cpu_word(view, m)) {
@@ -607,6 +599,20 @@ static void warn_of_partial(struct warner *warner)
              n_most, n_most == 1 ? " is" : "s are", names.data, n_names == 1 ? "is" : "are",
              view->data->n_noun_modes ? " (--modes says when)" : "");
     pm_buf_release(&names);
+}
+
+/* Whoever got the address may read and write it. */
+static void warn_of_data(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < view->n_rows; r++)
+        n += view->rows[r].traits.data_is_at_least;
+    if (n)
+        warn(warner,
+             "%u row%s of data whose address goes to functions that are not known, or is not "
+             "followed: what is done there is missing",
+             n, n == 1 ? " is" : "s are");
 }
 
 enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
@@ -626,6 +632,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_steal(&warner);
     warn_of_doubt(&warner);
     warn_of_partial(&warner);
+    warn_of_data(&warner);
     warn_of_budget(&warner);
     warn_of_no_budget(&warner);
     if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing)

@@ -180,7 +180,7 @@ bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *r
     pm_index metric = view->metrics[m];
     if (view->data->graph->metrics[metric].aggregation != PM_SUM)
         return false;
-    if (traits->path_is_at_least || view->n_lost_events)
+    if (traits->path_is_at_least || traits->data_is_at_least || view->n_lost_events)
         return true;
     if (metric == view->cpu_metric &&
         (inclusive ? traits->inclusive_lacks_samples : traits->own_lacks_samples))

@@ -24,6 +24,9 @@ PM_MUST_CHECK enum pm_status pm_ask_answer(struct pm_view *view, const struct pm
                                            bool is_live, struct pm_error *err,
                                            struct pm_answer **ret_answer);
 
+/* Has the row neither costs, of the view's metrics, nor a number of times? */
+bool pm_ask_row_is_empty(const struct pm_view *view, const struct pm_answer_row *row);
+
 /* question_cost.c: what the question itself cost the program, estimated: the calls of the code
  * that it needs, and samples. */
 PM_MUST_CHECK enum pm_status pm_ask_find_cost(const struct pm_archive_data *data,

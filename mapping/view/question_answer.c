@@ -19,6 +19,14 @@ bool pm_ask_is_fine(const struct pm_graph *graph, const struct pm_question_match
            (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
 }
 
+bool pm_ask_row_is_empty(const struct pm_view *view, const struct pm_answer_row *row)
+{
+    for (uint32_t m = 0; m < view->n_metrics; m++)
+        if (row->amounts[view->metrics[m]].value != 0)
+            return false;
+    return row->n_times == 0;
+}
+
 static bool any_is_fine(const struct pm_graph *graph, const struct pm_question_matches *matches)
 {
     for (pm_index s = 0; s < graph->n_sentences; s++)

@@ -45,7 +45,7 @@ static bool is_of_source(const struct pm_question_word *word)
 }
 
 /* {u Reads}, in form. */
-static bool is_of_data(const struct pm_question_sentence *sentence)
+bool pm_ask_is_of_data(const struct pm_question_sentence *sentence)
 {
     const char *verb = sentence->verb.pattern;
     bool is = is_of_source(&sentence->verb) && verb &&
@@ -55,23 +55,21 @@ static bool is_of_data(const struct pm_question_sentence *sentence)
     return is;
 }
 
-/* No code that is known does that with a variable that is there; other code may. */
-static enum pm_status find_possible(const struct pm_view *view,
-                                    const struct pm_question_sentence *sentence,
-                                    const struct pm_graph *graph, struct pm_error *err,
-                                    bool *ret_possible)
+/* Is it of data that is there, whatever is done with that? */
+static enum pm_status find_data(const struct pm_question_sentence *sentence,
+                                const struct pm_graph *graph, struct pm_error *err, bool *ret_found)
 {
     struct pm_question_sentence any = *sentence;
     struct pm_question_matches matches;
-    *ret_possible = false;
-    if (!is_of_data(sentence) || !has_unknown_code(view))
+    *ret_found = false;
+    if (!pm_ask_is_of_data(sentence))
         return PM_OK;
     any.verb = (struct pm_question_word){.pattern = "?", .whole = "?", .text = "?", .any = true};
     enum pm_status status = pm_question_match(&any, graph, err, &matches);
     for (pm_index s = 0; status == PM_OK && s < graph->n_sentences; s++) {
         pm_index noun = pm_graph_first_noun(graph, s);
-        *ret_possible |= matches.class_of[s] != PM_NONE && noun != PM_NONE &&
-                         pm_noun_is_data(&graph->nouns[noun]);
+        *ret_found |= matches.class_of[s] != PM_NONE && noun != PM_NONE &&
+                      pm_noun_is_data(&graph->nouns[noun]);
     }
     pm_question_matches_release(&matches);
     return status;
@@ -79,46 +77,77 @@ static enum pm_status find_possible(const struct pm_view *view,
 
 /* --- sentences that match nothing --- */
 
+/* What the archive has of a sentence that no cost leads to. */
+struct unmet {
+    bool is_known, is_followed, is_of_data, needs_samples;
+};
+
+static enum pm_status find_unmet(const struct pm_view *view,
+                                 const struct pm_question_sentence *sentence, struct pm_error *err,
+                                 struct unmet *ret)
+{
+    const struct pm_graph *graph = view->archive->graph;
+    struct pm_question_matches matches;
+    enum pm_status status = pm_question_match(sentence, graph, err, &matches);
+    ret->is_known = !status && pm_ask_fits_any(graph, &matches);
+    pm_question_matches_release(&matches);
+    if (status != PM_OK)
+        return status;
+    status = find_data(sentence, graph, err, &ret->is_of_data);
+    ret->needs_samples =
+        !ret->is_followed && (ret->is_known || ret->is_of_data) && pm_ask_n_samples(view) == 0;
+    return status;
+}
+
+/* Nothing: why nothing fits is said in match.c. */
+static void add_unmet(struct pm_buf *out, const struct pm_view *view, const struct unmet *unmet,
+                      const char *sentence)
+{
+    if (unmet->needs_samples)
+        pm_ask_add_needs_samples(out, sentence);
+    else if (unmet->is_known)
+        pm_buf_printf(out,
+                      unmet->is_followed ? "%s is known, but was never active in this run"
+                                         : "%s is known, but no sample met it",
+                      sentence);
+    else if (unmet->is_of_data && has_unknown_code(view))
+        pm_buf_printf(out, "no code that the plugin compiled is %s", sentence);
+}
+
+static enum pm_status explain_note(const struct pm_view *view,
+                                   const struct pm_question_sentence *sentence,
+                                   const struct unmet *unmet, struct pm_answer *answer,
+                                   struct pm_error *err, const char **ret_text)
+{
+    struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
+    add_unmet(&text, view, unmet, sentence->text);
+    *ret_text = text.len && !text.failed
+                    ? pm_arena_strndup(&answer->arena, text.data, text.len)
+                    : pm_question_why_nothing(sentence, view->archive->graph, &answer->arena);
+    pm_buf_release(&text);
+    return *ret_text ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
 /* The archive's other sentences, which no cost leads to, tell more. ret_possible: the sentences are
  * known, they were only never active. */
 static enum pm_status explain(const struct pm_view *view, const struct pm_question *question,
-                              struct pm_answer *answer, struct pm_error *err, bool *ret_possible)
+                              const bool *followed, struct pm_answer *answer, struct pm_error *err,
+                              bool *ret_possible)
 {
-    const struct pm_archive_data *all = view->archive;
+    bool is_known = pm_ask_is_known(view, question, answer, followed);
     *ret_possible = true;
     for (uint32_t i = 0; i < answer->n_notes; i++) {
-        const struct pm_question_sentence *s = &question->sentences[answer->notes[i].sentence];
-        struct pm_question_matches matches;
-        bool known = false, possible, needs_samples = false;
-        enum pm_status status = pm_question_match(s, all->graph, err, &matches);
-        for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++) {
-            known |= matches.class_of[k] != PM_NONE;
-            needs_samples |= view->cpu_metric == PM_NONE && pm_ask_is_fine(all->graph, &matches, k);
-        }
-        pm_question_matches_release(&matches);
+        uint32_t at = answer->notes[i].sentence;
+        struct unmet unmet = {.is_followed = followed[at]};
+        enum pm_status status = find_unmet(view, &question->sentences[at], err, &unmet);
+        if (status == PM_OK)
+            status = explain_note(view, &question->sentences[at], &unmet, answer, err,
+                                  &answer->notes[i].text);
         if (status != PM_OK)
             return status;
-        status = find_possible(view, s, all->graph, err, &possible);
-        if (status != PM_OK)
-            return status;
-        struct pm_buf text = PM_BUF_INIT(4096);
-        if (needs_samples)
-            pm_buf_printf(&text,
-                          "%s: samples tell what statements and data cost, and this run has none",
-                          s->text);
-        else if (known)
-            pm_buf_printf(&text, "%s is known, but was never active in this run", s->text);
-        else
-            pm_buf_printf(&text, "no code that the plugin compiled is %s", s->text);
-        known |= possible;
-        answer->notes[i].text = known && text.data
-                                    ? pm_arena_strndup(&answer->arena, text.data, text.len)
-                                    : pm_question_why_nothing(s, all->graph, &answer->arena);
-        pm_buf_release(&text);
-        answer->is_partial |= needs_samples;
-        *ret_possible &= known;
-        if (!answer->notes[i].text)
-            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+        answer->is_partial |= unmet.needs_samples && !is_known;
+        answer->is_open |= unmet.needs_samples && !is_known;
+        *ret_possible &= unmet.is_known || unmet.is_of_data;
     }
     return PM_OK;
 }
@@ -136,7 +165,7 @@ static bool matters(const struct pm_answer *answer)
 
 /* The archive with all of its sentences, those that were never active, too. The view's graph is its
  * own, and stays as it is. */
-static enum pm_status load_all(struct pm_view *view, struct pm_error *err)
+enum pm_status pm_ask_load_all(struct pm_view *view, struct pm_error *err)
 {
     if (!view->loaded) /* lent: all is there */
         return PM_OK;
@@ -153,10 +182,12 @@ enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_questio
     bool is_possible = true;
     if (answer->n_notes == 0)
         return PM_OK;
-    enum pm_status status = load_all(view, err);
+    bool *followed = NULL;
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
     if (status != PM_OK)
         return status;
-    status = explain(view, question, answer, err, &is_possible);
+    status = explain(view, question, followed, answer, err, &is_possible);
+    free(followed);
     if (status != PM_OK || is_possible || !matters(answer))
         return status;
     for (uint32_t i = 0; i < answer->n_notes; i++)
@@ -231,7 +262,7 @@ static bool find_bare(const struct pm_archive_data *data, const uint32_t *class_
     return found;
 }
 
-static void mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
+void pm_ask_mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
 {
     for (uint32_t r = 0; r < answer->n_rows; r++)
         for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
@@ -246,14 +277,14 @@ static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, 
             const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
             if (class_of[s] != PM_NONE) {
                 mark_rows(answer, i, class_of[s]);
-                mark_costs(answer, i, class_of[s]); /* of what it called meanwhile */
+                pm_ask_mark_costs(answer, i, class_of[s]); /* of what it called meanwhile */
                 found = true;
             }
             for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
                 uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
                 if (class != PM_NONE) {
                     mark_rows(answer, i, class);
-                    mark_costs(answer, i, class);
+                    pm_ask_mark_costs(answer, i, class);
                     found = true;
                 }
             }
@@ -271,7 +302,7 @@ static bool begins_to_miss(const struct pm_archive_data *data, uint32_t i)
     return data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE;
 }
 
-static enum pm_status add_note(struct pm_answer *answer, const struct pm_buf *text,
+enum pm_status pm_ask_add_note(struct pm_answer *answer, const struct pm_buf *text,
                                struct pm_error *err)
 {
     const char *note = text->data && !text->failed
@@ -317,34 +348,57 @@ static enum pm_status note_other_question(const struct pm_view *view,
                       "the run followed only what the question %s needs: calls of all else are "
                       "missing ('perfmap run' without --ask follows all)",
                       made_for);
-        status = add_note(answer, &text, err);
+        status = pm_ask_add_note(answer, &text, err);
         answer->is_partial = true;
+        answer->is_open |= question->n_sentences > 1;
         pm_buf_release(&text);
     }
     return status;
+}
+
+static bool has_mode_count(const struct pm_archive_data *data)
+{
+    for (uint32_t i = 0; i < data->n_executions; i++)
+        if (!strcmp(data->executions[i].mode, "count"))
+            return true;
+    return false;
+}
+
+/* Counters have no path: a call of itself is a call. */
+static bool has_counted(const struct pm_view *view, const struct pm_answer *answer)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool all = has_mode_count(view->data);
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (cost->metric == view->calls_metric && cost->value > 0 &&
+            answer->active[cost->context] &&
+            (all || graph->contexts[cost->context].flags & PM_CONTEXT_COUNTED))
+            return true;
+    }
+    return false;
 }
 
 /* Only how often, one by one: there are no costs but calls, and nothing is active together. */
 static enum pm_status note_counted(const struct pm_view *view, const struct pm_question *question,
                                    struct pm_answer *answer, struct pm_error *err)
 {
-    static const char text[] =
-        "mode count knows calls only, not what was active at the same time: that takes mode active "
-        "or exact";
-    const struct pm_archive_data *data = view->data;
-    bool counted = false;
-    for (uint32_t i = 0; i < data->n_executions; i++)
-        counted |= !strcmp(data->executions[i].mode, "count");
-    struct pm_buf note = PM_BUF_INIT(sizeof text);
-    pm_buf_printf(&note, "%s", text);
-    counted &= question->n_sentences > 1;
-    answer->is_partial |= counted;
-    enum pm_status status = counted ? add_note(answer, &note, err) : PM_OK;
+    bool lacks_paths = question->n_sentences > 1 && has_mode_count(view->data);
+    struct pm_buf note = PM_BUF_INIT(1024);
+    answer->is_partial |= lacks_paths;
+    answer->is_open |= lacks_paths;
+    if (lacks_paths)
+        pm_buf_add_str(&note, "mode count knows calls only, not what was active at the same time: "
+                              "that takes mode active or exact");
+    else if (has_counted(view, answer))
+        pm_buf_add_str(&note, "of code that was only counted, 'times' are its calls: those that it "
+                              "made of itself (recursion) are in them");
+    enum pm_status status = note.len ? pm_ask_add_note(answer, &note, err) : PM_OK;
     pm_buf_release(&note);
     return status;
 }
 
-static bool is_asked(const struct pm_answer *answer, pm_index sentence)
+bool pm_ask_is_asked(const struct pm_answer *answer, pm_index sentence)
 {
     for (uint32_t i = 0; i < answer->n_asked; i++)
         if (answer->matches[answer->asked[i]].class_of[sentence] != PM_NONE)
@@ -369,146 +423,6 @@ static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
                                   (double)answer->totals[metric].value, all_doubt_ns);
 }
 
-/* A line or loop of code without the plugin's map is asked for by its function, too. */
-static pm_index lacking_noun(const struct pm_archive_data *data, pm_index noun)
-{
-    const struct pm_graph_noun *nouns = data->graph->nouns;
-    bool is_debug = noun != PM_NONE && (!strcmp(nouns[noun].kind, "line") ||
-                                        !strcmp(nouns[noun].type, "machine code"));
-    while (is_debug && noun != PM_NONE && !(data->bare[noun] & PM_BARE_LACKS))
-        noun = strcmp(nouns[noun].kind, "function") != 0 ? nouns[noun].parent : PM_NONE;
-    return noun != PM_NONE && data->bare[noun] & PM_BARE_LACKS ? noun : PM_NONE;
-}
-
-/* Functions that were inlined, and loops without sleds, of which it is not known what they
- * called. */
-static enum pm_status note_lacking(struct pm_view *view, struct pm_answer *answer,
-                                   struct pm_error *err)
-{
-    enum { MAX_NAMES = 3 };
-    const struct pm_archive_data *data = view->data;
-    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
-    bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
-    uint32_t n = 0;
-    for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
-        pm_index noun = lacking_noun(data, pm_graph_first_noun(data->graph, s));
-        if (noun == PM_NONE || seen[noun] || !is_asked(answer, s))
-            continue;
-        for (uint32_t i = 0; i < answer->n_asked; i++)
-            mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
-        seen[noun] = true;
-        const char *name = ++n <= MAX_NAMES ? pm_view_noun_name(view, noun) : NULL;
-        if (n <= MAX_NAMES)
-            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "at least: ", name ? name : "");
-    }
-    if (n > MAX_NAMES)
-        pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
-    if (n)
-        pm_buf_printf(&text,
-                      " %s inlined, %s without sleds or compiled without the plugin: some of what "
-                      "was called there does not count for %s",
-                      n == 1 ? "is" : "are", n == 1 ? "a loop" : "loops", n == 1 ? "it" : "them");
-    enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
-                            : n   ? add_note(answer, &text, err)
-                                  : PM_OK;
-    answer->is_partial |= n != 0;
-    free(seen);
-    pm_buf_release(&text);
-    return status;
-}
-
-/* Does the sentence mean inlined code of which it is not known what it called, or data that
- * functions get that are not known? */
-static enum pm_status find_lacking(const struct pm_question_sentence *s,
-                                   const struct pm_archive_data *all, struct pm_error *err,
-                                   unsigned *ret_lacking)
-{
-    struct pm_question_matches matches;
-    enum pm_status status = pm_question_match(s, all->graph, err, &matches);
-    *ret_lacking = 0;
-    for (pm_index k = 0; status == PM_OK && k < all->graph->n_sentences; k++) {
-        pm_index noun = pm_graph_first_noun(all->graph, k);
-        if (matches.class_of[k] != PM_NONE && noun != PM_NONE)
-            *ret_lacking |= all->bare[noun] & (PM_BARE_LACKS | PM_BARE_PASSED_ON);
-    }
-    pm_question_matches_release(&matches);
-    return status;
-}
-
-/* Is it perhaps what code is that ran? */
-static bool is_possible(const struct pm_graph *graph, const uint32_t *class_of)
-{
-    for (uint32_t m = 0; m < graph->n_mappings; m++)
-        if (!strcmp(graph->mappings[m].origin, "possible") &&
-            class_of[graph->mappings[m].destination] != PM_NONE)
-            return true;
-    return false;
-}
-
-/* Code without late map is known by whole functions: what was inlined there ran perhaps. */
-static enum pm_status note_inlined(const struct pm_view *view, const struct pm_question *question,
-                                   struct pm_answer *answer, struct pm_error *err)
-{
-    for (uint32_t i = 0; i < answer->n_asked && !answer->has_bounds; i++) {
-        uint32_t asked = answer->asked[i];
-        struct pm_buf text = PM_BUF_INIT(4096);
-        if (!is_possible(view->data->graph, answer->matches[asked].class_of))
-            continue;
-        answer->is_partial = true;
-        pm_buf_printf(&text, "%s was inlined in code without the plugin's map",
-                      question->sentences[asked].text);
-        enum pm_status status = add_note(answer, &text, err);
-        pm_buf_release(&text);
-        if (status != PM_OK)
-            return status;
-    }
-    return PM_OK;
-}
-
-/* "Known, but never active" says too much then. */
-static void drop_note(struct pm_answer *answer, uint32_t sentence)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < answer->n_notes; i++)
-        if (answer->notes[i].sentence != sentence)
-            answer->notes[n++] = answer->notes[i];
-    answer->n_notes = n;
-}
-
-/* Nothing was found. A function that was inlined, and did no more than call others, was perhaps
- * active all the same: of its own code there is no sample, and no cost leads to it. */
-static enum pm_status note_unseen(struct pm_view *view, const struct pm_question *question,
-                                  struct pm_answer *answer, struct pm_error *err)
-{
-    if (answer->n_rows || answer->is_partial)
-        return PM_OK;
-    enum pm_status status = note_inlined(view, question, answer, err);
-    if (status != PM_OK)
-        return status;
-    status = load_all(view, err);
-    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
-        const struct pm_question_sentence *s = &question->sentences[answer->asked[i]];
-        struct pm_buf text = PM_BUF_INIT(4096);
-        unsigned lacking;
-        status = find_lacking(s, view->archive, err, &lacking);
-        if (status == PM_OK && lacking) {
-            answer->is_partial = true;
-            if (lacking & PM_BARE_PASSED_ON)
-                drop_note(answer, answer->asked[i]);
-            pm_buf_printf(&text,
-                          lacking & PM_BARE_LACKS
-                              ? "%s is inlined code that no sample met: what was called there "
-                                "counts for the function around only"
-                              : "%s: its address goes to functions that are not known, or is not "
-                                "followed",
-                          s->text);
-            status = add_note(answer, &text, err);
-        }
-        pm_buf_release(&text);
-    }
-    return status;
-}
-
 static void mark_all_costs(struct pm_answer *answer)
 {
     answer->is_partial = true;
@@ -524,7 +438,7 @@ static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
     struct pm_buf text = PM_BUF_INIT(1024);
     if (!n_lost)
         return PM_OK;
-    answer->is_partial = true;
+    answer->is_partial = answer->is_open = true;
     for (uint32_t r = 0; r < answer->n_rows; r++)
         answer->rows[r].times_at_least = true;
     pm_buf_printf(
@@ -532,30 +446,7 @@ static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
         "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory or "
         "another limit was reached: what was active then is missing, whole threads perhaps",
         (long long)n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "was" : "were");
-    enum pm_status status = add_note(answer, &text, err);
-    pm_buf_release(&text);
-    return status;
-}
-
-/* CPU time that no sample stands for, while something was active around what was asked for. */
-static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *answer,
-                                       struct pm_error *err)
-{
-    const struct pm_graph *graph = view->data->graph;
-    bool lacks = false;
-    enum pm_status status = pm_view_find_lost(view, err);
-    if (status != PM_OK)
-        return status;
-    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++)
-        lacks |= answer->active[c] && pm_view_lacks_samples(view, c, true) &&
-                 !answer->active[graph->contexts[c].parent];
-    if (!lacks)
-        return PM_OK;
-    struct pm_buf text = PM_BUF_INIT(1024);
-    mark_all_costs(answer);
-    pm_buf_printf(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
-                         "was spent around what was asked for, and perhaps in it");
-    status = add_note(answer, &text, err);
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
 }
@@ -565,7 +456,7 @@ static bool asks_for_data(const struct pm_view *view, const struct pm_question_s
                           const struct pm_question_matches *matches)
 {
     const struct pm_graph *graph = view->data->graph;
-    bool is = is_of_data(sentence), fits_any = false, fits_data = false;
+    bool is = pm_ask_is_of_data(sentence), fits_any = false, fits_data = false;
     for (pm_index s = 0; is && s < graph->n_sentences && !fits_data; s++) {
         pm_index noun = pm_graph_first_noun(graph, s);
         bool fits = matches->class_of[s] != PM_NONE;
@@ -584,19 +475,50 @@ static bool any_asks_for_data(const struct pm_view *view, const struct pm_questi
     return false;
 }
 
+static bool is_not_located(const struct pm_view *view, pm_index sentence)
+{
+    pm_index noun = pm_graph_first_noun(view->data->graph, sentence);
+    return noun != PM_NONE && pm_view_noun_is(view, noun, "lost");
+}
+
 /* What is true at most is true with all of such code, too. */
-static void widen_bounds(const struct pm_view *view, struct pm_answer *answer)
+static void widen_bounds(const struct pm_view *view, struct pm_answer *answer,
+                         bool (*is_such)(const struct pm_view *, pm_index sentence))
 {
     const struct pm_graph *graph = view->data->graph;
     for (uint32_t i = 0; answer->has_bounds && i < graph->n_costs; i++) {
         const struct pm_cost *cost = &graph->costs[i];
         if (graph->metrics[cost->metric].aggregation == PM_SUM && !answer->active[cost->context] &&
-            is_unknown_code(view, graph->contexts[cost->context].sentence))
+            is_such(view, graph->contexts[cost->context].sentence))
             answer->most[cost->metric] += cost->value;
     }
     for (pm_index m = 0; answer->has_bounds && m < graph->n_metrics; m++)
         if (answer->most[m] > answer->totals[m].value)
             answer->most[m] = answer->totals[m].value;
+}
+
+/* CPU time that no sample stands for, while something was active around what was asked for. */
+static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *answer,
+                                       struct pm_error *err)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool lacks = false;
+    enum pm_status status = pm_view_find_lost(view, err);
+    if (status != PM_OK)
+        return status;
+    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++)
+        lacks |= answer->active[c] && pm_view_lacks_samples(view, c, true) &&
+                 !answer->active[graph->contexts[c].parent];
+    if (!lacks)
+        return PM_OK;
+    struct pm_buf text = PM_BUF_INIT(1024);
+    mark_all_costs(answer);
+    widen_bounds(view, answer, is_not_located);
+    pm_buf_printf(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
+                         "was spent around what was asked for, and perhaps in it");
+    status = pm_ask_add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
 }
 
 /* Objects that were compiled without the plugin may touch it as well. */
@@ -608,12 +530,12 @@ static enum pm_status note_without_map(const struct pm_view *view,
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
     mark_all_costs(answer);
-    widen_bounds(view, answer);
+    widen_bounds(view, answer, is_unknown_code);
     pm_buf_printf(&text,
                   "%.1f %% of the run's CPU time are in code without the plugin's map: what that "
                   "reads and writes is not known (objects compiled without the plugin)",
                   100 * share_of_unknown(view));
-    enum pm_status status = add_note(answer, &text, err);
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
 }
@@ -647,8 +569,9 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
                           "--budget none all)"
                         : "meanwhile is missing");
     if (n && status == PM_OK)
-        status = add_note(answer, &text, err);
+        status = pm_ask_add_note(answer, &text, err);
     answer->is_partial |= n != 0;
+    answer->is_open |= n != 0;
     pm_buf_release(&text);
     return status == PM_OK && !is_live ? note_other_question(view, question, answer, err) : status;
 }
@@ -669,7 +592,10 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
         return status;
     find_doubt(view, answer);
     if (is_live) /* what is not there yet may come */
-        return PM_OK;
-    status = note_lacking(view, answer, err);
-    return status == PM_OK ? note_unseen(view, question, answer, err) : status;
+        return pm_ask_find_chance(view, question, answer, err);
+    status = pm_ask_note_levels(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_ask_note_lacking(view, question, answer, err);
+    return status == PM_OK ? pm_ask_note_unseen(view, question, answer, err) : status;
 }

@@ -1,5 +1,5 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
- * question_notes.c. */
+ * question_notes.c, question_lacking.c, question_levels.c, question_seen.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -26,5 +26,48 @@ PM_MUST_CHECK enum pm_status pm_ask_note_nothing(struct pm_view *view,
 PM_MUST_CHECK enum pm_status pm_ask_note_gaps(struct pm_view *view,
                                               const struct pm_question *question, bool is_live,
                                               struct pm_answer *answer, struct pm_error *err);
+
+/* {u Reads}, in form. */
+bool pm_ask_is_of_data(const struct pm_question_sentence *sentence);
+/* Does the sentence of the archive fit one that is not denied? */
+bool pm_ask_is_asked(const struct pm_answer *answer, pm_index sentence);
+/* Takes what the text has over. */
+PM_MUST_CHECK enum pm_status pm_ask_add_note(struct pm_answer *answer, const struct pm_buf *text,
+                                             struct pm_error *err);
+/* The costs of rows that a class of the asked sentence has a part in are at least. */
+void pm_ask_mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class);
+/* What was never active, too: view->archive has it then. */
+PM_MUST_CHECK enum pm_status pm_ask_load_all(struct pm_view *view, struct pm_error *err);
+
+/* question_lacking.c: what is at least, for it was inlined, or its address is not followed. */
+PM_MUST_CHECK enum pm_status pm_ask_note_lacking(struct pm_view *view,
+                                                 const struct pm_question *question,
+                                                 struct pm_answer *answer, struct pm_error *err);
+/* Nothing was found: what may have been there all the same. Loads all. */
+PM_MUST_CHECK enum pm_status pm_ask_note_unseen(struct pm_view *view,
+                                                const struct pm_question *question,
+                                                struct pm_answer *answer, struct pm_error *err);
+
+/* Of a run that goes on: whether samples meet it by chance only. */
+PM_MUST_CHECK enum pm_status pm_ask_find_chance(struct pm_view *view,
+                                                const struct pm_question *question,
+                                                struct pm_answer *answer, struct pm_error *err);
+void pm_ask_add_needs_samples(struct pm_buf *out, const char *sentence);
+
+/* question_seen.c: per sentence of the question, sleds or words tell each time that it becomes
+ * active. Loads all. ret_followed: to be freed. */
+PM_MUST_CHECK enum pm_status pm_ask_find_followed(struct pm_view *view,
+                                                  const struct pm_question *question, bool is_live,
+                                                  struct pm_error *err, bool **ret_followed);
+/* Is it known all the time whether the question is true, if nothing is missing? */
+bool pm_ask_is_known(const struct pm_view *view, const struct pm_question *question,
+                     const struct pm_answer *answer, const bool *followed);
+bool pm_ask_fits_any(const struct pm_graph *graph, const struct pm_question_matches *matches);
+int64_t pm_ask_n_samples(const struct pm_view *view);
+
+/* question_levels.c: what sentences leave out, for a level above has something that fits. */
+PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,
+                                                const struct pm_question *question,
+                                                struct pm_answer *answer, struct pm_error *err);
 
 #endif

@@ -15,6 +15,11 @@ static void head(int fd)
     if (write(fd, block, 7000) < 0)
         _exit(1);
 }
+/* Is not there, so nothing is inlined at -O0. */
+__attribute__((unused)) static int unused(int fd)
+{
+    return fd + 1;
+}
 int main(void)
 {
     int fd = open("out.dat", O_CREAT | O_TRUNC | O_WRONLY, 0600);

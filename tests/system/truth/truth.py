@@ -344,7 +344,7 @@ def ask_value(answer, what, name):
             marks |= {"inferred"} if part.get("is_inferred") or part.get("is_mostly_inferred") else set()
             marks |= {"≥"} if part.get("incomplete") or part.get("is_at_least") else set()
         marks |= {"~"} if answer["answer"].get("is_uncertain") else set()
-        marks |= {"unknown"} if not answer["rows"] and answer.get("is_complete") is False else set()
+        marks |= {"unknown"} if answer.get("verdict") == "not known" else set()
         at_most = answer["answer"].get("at_most_share_pct") or most
         if at_most - most >= 0.5:  # other code of the same statements
             marks.add("set")

@@ -1,0 +1,307 @@
+/* What a question asks for, and of which the run or the facts lack a part: code that was inlined,
+ * loops without sleds, data whose address is not followed, samples. */
+#include "question_parts.h"
+
+#include "mapping/base/banned.h"
+
+#include <stdlib.h>
+
+/* A line or loop of code without the plugin's map is asked for by its function, too. */
+static pm_index lacking_noun(const struct pm_archive_data *data, pm_index noun)
+{
+    const struct pm_graph_noun *nouns = data->graph->nouns;
+    bool is_debug = noun != PM_NONE && (!strcmp(nouns[noun].kind, "line") ||
+                                        !strcmp(nouns[noun].type, "machine code"));
+    while (is_debug && noun != PM_NONE && !(data->bare[noun] & PM_BARE_LACKS))
+        noun = strcmp(nouns[noun].kind, "function") != 0 ? nouns[noun].parent : PM_NONE;
+    return noun != PM_NONE && data->bare[noun] & PM_BARE_LACKS ? noun : PM_NONE;
+}
+
+/* Why it is not known what code called: functions by being inlined, say. */
+enum { LACKS_INLINED = 1, LACKS_LOOP = 2, LACKS_PLUGIN = 4 };
+
+static unsigned reason_to_lack(const struct pm_graph_noun *noun)
+{
+    if (!strcmp(noun->kind, "loop"))
+        return LACKS_LOOP;
+    bool is_ours = !strcmp(noun->kind, "function") && strcmp(noun->type, "machine code") != 0;
+    return is_ours ? LACKS_INLINED : LACKS_PLUGIN;
+}
+
+static void add_reasons(struct pm_buf *text, unsigned reasons, bool several)
+{
+    static const struct {
+        unsigned reason;
+        const char *of_one, *of_several;
+    } all[] = {{LACKS_INLINED, "was inlined", "were inlined"},
+               {LACKS_LOOP, "is a loop without sleds", "are loops without sleds"},
+               {LACKS_PLUGIN, "has no map of the plugin", "have no map of the plugin"}};
+    for (size_t i = 0, n = 0; i < sizeof all / sizeof *all; i++)
+        if (reasons & all[i].reason)
+            pm_buf_printf(text, "%s%s", n++ ? " or " : " ",
+                          several ? all[i].of_several : all[i].of_one);
+}
+
+/* Functions that were inlined, and loops without sleds, of which it is not known what they
+ * called. */
+static enum pm_status note_inlined_callers(struct pm_view *view, struct pm_answer *answer,
+                                           struct pm_error *err)
+{
+    enum { MAX_NAMES = 3 };
+    const struct pm_archive_data *data = view->data;
+    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
+    bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
+    uint32_t n = 0;
+    unsigned reasons = 0;
+    for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
+        pm_index noun = lacking_noun(data, pm_graph_first_noun(data->graph, s));
+        if (noun == PM_NONE || seen[noun] || !pm_ask_is_asked(answer, s))
+            continue;
+        for (uint32_t i = 0; i < answer->n_asked; i++)
+            pm_ask_mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
+        seen[noun] = true;
+        reasons |= reason_to_lack(&data->graph->nouns[noun]);
+        const char *name = ++n <= MAX_NAMES ? pm_view_noun_name(view, noun) : NULL;
+        if (n <= MAX_NAMES)
+            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "at least: ", name ? name : "");
+    }
+    if (n > MAX_NAMES)
+        pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
+    if (n) {
+        add_reasons(&text, reasons, n > 1);
+        pm_buf_printf(&text,
+                      ": some of what was called there counts for the function around, not for %s",
+                      n == 1 ? "it" : "them");
+    }
+    enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
+                            : n   ? pm_ask_add_note(answer, &text, err)
+                                  : PM_OK;
+    answer->is_partial |= n != 0;
+    answer->is_open |= n != 0;
+    free(seen);
+    pm_buf_release(&text);
+    return status;
+}
+
+/* --- data whose address is not followed --- */
+
+static unsigned lacks_of(const struct pm_archive_data *data,
+                         const struct pm_question_matches *matches, unsigned which)
+{
+    unsigned lacks = 0;
+    for (pm_index s = 0; s < data->graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(data->graph, s);
+        if (matches->class_of[s] != PM_NONE && noun != PM_NONE)
+            lacks |= data->bare[noun] & which;
+    }
+    return lacks;
+}
+
+static void mark_classes(const struct pm_archive_data *data, struct pm_answer *answer,
+                         uint32_t asked)
+{
+    const uint32_t *class_of = answer->matches[answer->asked[asked]].class_of;
+    for (pm_index s = 0; s < data->graph->n_sentences; s++) {
+        pm_index noun = pm_graph_first_noun(data->graph, s);
+        if (class_of[s] != PM_NONE && noun != PM_NONE && data->bare[noun] & PM_BARE_PASSED_ON)
+            pm_ask_mark_costs(answer, asked, class_of[s]);
+    }
+}
+
+/* Functions that get it may do that, too: there is no bound. */
+static enum pm_status note_passed_on(struct pm_answer *answer, const char *sentence,
+                                     struct pm_error *err)
+{
+    struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
+    answer->is_partial = answer->is_open = true;
+    pm_buf_printf(&text,
+                  "%s: its address goes to functions that are not known, or is not followed%s",
+                  sentence, answer->n_rows ? ": what is done there is missing" : "");
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
+enum pm_status pm_ask_note_lacking(struct pm_view *view, const struct pm_question *question,
+                                   struct pm_answer *answer, struct pm_error *err)
+{
+    enum pm_status status = note_inlined_callers(view, answer, err);
+    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK && answer->n_rows; i++) {
+        uint32_t asked = answer->asked[i];
+        if (!lacks_of(view->data, &answer->matches[asked], PM_BARE_PASSED_ON))
+            continue;
+        mark_classes(view->data, answer, i);
+        status = note_passed_on(answer, question->sentences[asked].text, err);
+    }
+    return status;
+}
+
+/* --- nothing was found --- */
+
+/* Does the sentence mean inlined code of which it is not known what it called, or data that
+ * functions get that are not known? */
+static enum pm_status find_lacking(const struct pm_question_sentence *s,
+                                   const struct pm_archive_data *all, struct pm_error *err,
+                                   unsigned *ret_lacking)
+{
+    struct pm_question_matches matches;
+    enum pm_status status = pm_question_match(s, all->graph, err, &matches);
+    *ret_lacking = status ? 0 : lacks_of(all, &matches, PM_BARE_LACKS | PM_BARE_PASSED_ON);
+    pm_question_matches_release(&matches);
+    return status;
+}
+
+/* Is it perhaps what code is that ran? */
+static bool is_possible(const struct pm_graph *graph, const uint32_t *class_of)
+{
+    for (uint32_t m = 0; m < graph->n_mappings; m++)
+        if (!strcmp(graph->mappings[m].origin, "possible") &&
+            class_of[graph->mappings[m].destination] != PM_NONE)
+            return true;
+    return false;
+}
+
+/* Code without late map is known by whole functions: what was inlined there ran perhaps. */
+static enum pm_status note_inlined(const struct pm_view *view, const struct pm_question *question,
+                                   struct pm_answer *answer, struct pm_error *err)
+{
+    for (uint32_t i = 0; i < answer->n_asked && !answer->has_bounds; i++) {
+        uint32_t asked = answer->asked[i];
+        struct pm_buf text = PM_BUF_INIT(4096);
+        if (!is_possible(view->data->graph, answer->matches[asked].class_of))
+            continue;
+        answer->is_partial = true;
+        pm_buf_printf(&text, "%s was inlined in code without the plugin's map",
+                      question->sentences[asked].text);
+        enum pm_status status = pm_ask_add_note(answer, &text, err);
+        pm_buf_release(&text);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+/* "Known, but never active" says too much then. */
+static void drop_note(struct pm_answer *answer, uint32_t sentence)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        if (answer->notes[i].sentence != sentence)
+            answer->notes[n++] = answer->notes[i];
+    answer->n_notes = n;
+}
+
+static bool has_note(const struct pm_answer *answer, uint32_t sentence)
+{
+    for (uint32_t i = 0; i < answer->n_notes; i++)
+        if (answer->notes[i].sentence == sentence)
+            return true;
+    return false;
+}
+
+void pm_ask_add_needs_samples(struct pm_buf *out, const char *sentence)
+{
+    pm_buf_printf(out,
+                  "%s: samples tell what statements, data, and code that was inlined or off cost, "
+                  "and this run has none",
+                  sentence);
+}
+
+static enum pm_status note_no_samples(struct pm_answer *answer, const char *sentence,
+                                      struct pm_error *err)
+{
+    struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
+    answer->is_partial = answer->is_open = true;
+    pm_ask_add_needs_samples(&text, sentence);
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
+static enum pm_status note_unmet_code(struct pm_answer *answer, const char *sentence,
+                                      struct pm_error *err)
+{
+    struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
+    answer->is_partial = answer->is_open = true;
+    pm_buf_printf(&text,
+                  "%s is inlined code that no sample met: what was called there counts for the "
+                  "function around only",
+                  sentence);
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
+static enum pm_status note_unseen_sentence(struct pm_view *view, const struct pm_question *question,
+                                           uint32_t asked, bool needs_samples,
+                                           struct pm_answer *answer, struct pm_error *err)
+{
+    const char *text = question->sentences[asked].text;
+    bool was_partial = answer->is_partial;
+    unsigned lacking;
+    enum pm_status status = find_lacking(&question->sentences[asked], view->archive, err, &lacking);
+    if (status != PM_OK)
+        return status;
+    if (lacking & PM_BARE_PASSED_ON) {
+        drop_note(answer, asked);
+        return note_passed_on(answer, text, err);
+    }
+    if (was_partial) /* which a note explains */
+        return PM_OK;
+    if (lacking)
+        return note_unmet_code(answer, text, err);
+    return needs_samples && !has_note(answer, asked) ? note_no_samples(answer, text, err) : PM_OK;
+}
+
+/* A function that was inlined, and did no more than call others, was perhaps active all the same:
+ * of its own code there is no sample, and no cost leads to it. */
+static enum pm_status note_nothing_seen(struct pm_view *view, const struct pm_question *question,
+                                        const bool *followed, struct pm_answer *answer,
+                                        struct pm_error *err)
+{
+    answer->is_by_chance = !pm_ask_is_known(view, question, answer, followed);
+    if (!answer->is_by_chance)
+        return PM_OK;
+    bool has_samples = pm_ask_n_samples(view) != 0;
+    enum pm_status status = answer->is_partial ? PM_OK : note_inlined(view, question, answer, err);
+    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
+        uint32_t asked = answer->asked[i];
+        bool needs_samples = !followed[asked] && !has_samples;
+        status = note_unseen_sentence(view, question, asked, needs_samples, answer, err);
+    }
+    return status;
+}
+
+static bool has_rows(const struct pm_view *view, const struct pm_answer *answer)
+{
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        if (!pm_ask_row_is_empty(view, &answer->rows[r]))
+            return true;
+    return false;
+}
+
+enum pm_status pm_ask_find_chance(struct pm_view *view, const struct pm_question *question,
+                                  struct pm_answer *answer, struct pm_error *err)
+{
+    bool *followed = NULL;
+    enum pm_status status = pm_ask_find_followed(view, question, true, err, &followed);
+    if (status != PM_OK)
+        return status;
+    answer->is_by_chance = !pm_ask_is_known(view, question, answer, followed);
+    free(followed);
+    return PM_OK;
+}
+
+enum pm_status pm_ask_note_unseen(struct pm_view *view, const struct pm_question *question,
+                                  struct pm_answer *answer, struct pm_error *err)
+{
+    bool *followed = NULL;
+    if (has_rows(view, answer))
+        return PM_OK;
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
+    if (status != PM_OK)
+        return status;
+    status = note_nothing_seen(view, question, followed, answer, err);
+    free(followed);
+    return status;
+}
