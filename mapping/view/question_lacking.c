@@ -83,6 +83,52 @@ static enum pm_status note_inlined_callers(struct pm_view *view, struct pm_answe
     return status;
 }
 
+/* --- functions that end by a jump to code without sleds --- */
+
+static bool marks_any(const struct pm_graph *graph, struct pm_answer *answer, pm_index sentence)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < answer->n_asked; i++) {
+        const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
+        pm_ask_mark_costs(answer, i, class_of[sentence]);
+        any |= class_of[sentence] != PM_NONE;
+        for (uint32_t k = graph->out_first[sentence]; k < graph->out_first[sentence + 1]; k++) {
+            uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
+            pm_ask_mark_costs(answer, i, class);
+            any |= class != PM_NONE;
+        }
+    }
+    return any;
+}
+
+static bool has_metric(const struct pm_view *view, pm_index metric)
+{
+    for (uint32_t m = 0; m < view->n_metrics; m++)
+        if (view->metrics[m] == metric)
+            return true;
+    return false;
+}
+
+/* In modes that time calls, nothing tells when that code has returned. */
+static enum pm_status note_jumps(struct pm_view *view, struct pm_answer *answer,
+                                 struct pm_error *err)
+{
+    const struct pm_graph *graph = view->data->graph;
+    struct pm_buf text = PM_BUF_INIT(1 << 16);
+    bool any = false;
+    for (pm_index c = 0; c < graph->n_contexts && has_metric(view, view->wall_metric); c++)
+        if (pm_view_is_left_by_jump(view, c))
+            any |= marks_any(graph, answer, graph->contexts[c].sentence);
+    if (!any)
+        return PM_OK;
+    answer->is_partial = answer->is_open = true;
+    pm_buf_printf(&text, "at least: what was asked for ended by jumps to code that is not "
+                         "measured; the time of that counts for its callers");
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
 /* --- data whose address is not followed --- */
 
 static unsigned lacks_of(const struct pm_archive_data *data,
@@ -126,6 +172,8 @@ enum pm_status pm_ask_note_lacking(struct pm_view *view, const struct pm_questio
                                    struct pm_answer *answer, struct pm_error *err)
 {
     enum pm_status status = note_inlined_callers(view, answer, err);
+    if (status == PM_OK)
+        status = note_jumps(view, answer, err);
     for (uint32_t i = 0; i < answer->n_asked && status == PM_OK && answer->n_rows; i++) {
         uint32_t asked = answer->asked[i];
         if (!lacks_of(view->data, &answer->matches[asked], PM_BARE_PASSED_ON))
