@@ -86,6 +86,10 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     for (unsigned i = 1; i < gimple_num_ops(stmt); i++)
         pm_reader_touch(reader, gimple_op(stmt, i), PM_READS);
     pm_reader_touch_result(reader, gimple_assign_lhs(stmt));
+    if (TREE_CODE(gimple_assign_rhs1(stmt)) == CONSTRUCTOR)
+        return; /* the values of an initialiser follow */
+    pm_reader_touch_whole(reader, gimple_assign_rhs1(stmt), PM_READS);
+    pm_reader_touch_whole(reader, gimple_assign_lhs(stmt), PM_WRITES);
 }
 
 /* Of a function of C's library: PM_USE_..., 0 also where it is none. */
@@ -117,7 +121,10 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
             pm_reader_touch_target(reader, argument, way);
         else
             pm_reader_touch(reader, argument, way);
+        if (use != 0)
+            pm_reader_touch_whole_target(reader, call, index, way);
     }
+    pm_reader_touch_whole(reader, argument, PM_READS);
 }
 
 /* Of a function that this unit defines. */
@@ -149,8 +156,10 @@ static void read_call(struct pm_reader *reader, gimple *stmt)
         note_call_within(reader, callee);
     } else if (!gimple_call_internal_p(stmt))
         pm_reader_touch(reader, gimple_call_fn(stmt), PM_READS);
-    if (gimple_call_lhs(stmt) != NULL_TREE)
+    if (gimple_call_lhs(stmt) != NULL_TREE) {
         pm_reader_touch_result(reader, gimple_call_lhs(stmt));
+        pm_reader_touch_whole(reader, gimple_call_lhs(stmt), PM_WRITES);
+    }
     pm_reader_note_returned(reader, stmt);
 }
 
