@@ -767,6 +767,7 @@ pm_id pm_fact_member(tree block, tree field, tree context)
         return *found;
     note_layout(block, DECL_CONTEXT(field), pm_origin_function(context));
     pm_id id = has_name(field) ? make_member(block, field, context) : 0;
+    pm_fact_note_overlaps(block, field, id);
     return *known.add(DECL_UID(field), id);
 }
 
