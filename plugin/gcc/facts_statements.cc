@@ -255,6 +255,15 @@ static bool makes_code(gimple *stmt)
     }
 }
 
+/* gfortran says of "q => job%p" in "select type (q => job%p)" that it is where the procedure
+ * begins. */
+static void read_association(struct pm_reader *reader, gimple *stmt)
+{
+    if (pm_fact_is_fortran() && is_gimple_assign(stmt) && gimple_assign_single_p(stmt) &&
+        TREE_CODE(gimple_assign_rhs1(stmt)) == ADDR_EXPR)
+        pm_reader_note_pointed(reader, stmt);
+}
+
 static void read_statement(struct pm_reader *reader, const struct pm_linear &item)
 {
     gimple *stmt = item.stmt;
@@ -266,8 +275,10 @@ static void read_statement(struct pm_reader *reader, const struct pm_linear &ite
         read_region(reader, stmt);
     reader->now = statement_of(reader, stmt);
     read_entry(reader, stmt);
-    if (reader->now == NULL)
+    if (reader->now == NULL) {
+        read_association(reader, stmt);
         return;
+    }
     if (makes_code(stmt)) /* samples may find it, whether or not it touches anything */
         pm_reader_statement_noun(reader);
     switch (gimple_code(stmt)) {
