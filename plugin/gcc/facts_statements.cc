@@ -255,12 +255,25 @@ static bool makes_code(gimple *stmt)
     }
 }
 
-/* gfortran says of "q => job%p" in "select type (q => job%p)" that it is where the procedure
- * begins. */
-static void read_association(struct pm_reader *reader, gimple *stmt)
+/* "frame->p = p": a coroutine keeps its parameters in a record of the compiler's. */
+static bool is_kept_parameter(tree t)
 {
-    if (pm_fact_is_fortran() && is_gimple_assign(stmt) && gimple_assign_single_p(stmt) &&
-        TREE_CODE(gimple_assign_rhs1(stmt)) == ADDR_EXPR)
+    if (TREE_CODE(t) != COMPONENT_REF || !POINTER_TYPE_P(TREE_TYPE(t)))
+        return false;
+    tree name = TYPE_NAME(DECL_CONTEXT(TREE_OPERAND(t, 1)));
+    if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
+        name = DECL_NAME(name);
+    return name != NULL_TREE && strcasestr(IDENTIFIER_POINTER(name), ".frame") != NULL;
+}
+
+/* It is in no statement of the source: what a coroutine does before its body. gfortran says of
+ * "q => job%p" in "select type (q => job%p)" that it is where the procedure begins. */
+static void read_between(struct pm_reader *reader, gimple *stmt)
+{
+    if (!is_gimple_assign(stmt) || !gimple_assign_single_p(stmt))
+        return;
+    bool is_association = pm_fact_is_fortran() && TREE_CODE(gimple_assign_rhs1(stmt)) == ADDR_EXPR;
+    if (is_association || is_kept_parameter(gimple_assign_lhs(stmt)))
         pm_reader_note_pointed(reader, stmt);
 }
 
@@ -276,7 +289,7 @@ static void read_statement(struct pm_reader *reader, const struct pm_linear &ite
     reader->now = statement_of(reader, stmt);
     read_entry(reader, stmt);
     if (reader->now == NULL) {
-        read_association(reader, stmt);
+        read_between(reader, stmt);
         return;
     }
     if (makes_code(stmt)) /* samples may find it, whether or not it touches anything */
