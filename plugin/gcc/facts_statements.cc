@@ -123,6 +123,8 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
             pm_reader_touch(reader, argument, way);
         if (use != 0)
             pm_reader_touch_whole_target(reader, call, index, way);
+        else
+            pm_reader_touch_whole_passed(reader, call, index, way);
     }
     pm_reader_touch_whole(reader, argument, PM_READS);
 }

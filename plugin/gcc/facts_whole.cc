@@ -75,3 +75,14 @@ void pm_reader_touch_whole_target(struct pm_reader *reader, gcall *call, unsigne
     if (RECORD_OR_UNION_TYPE_P(type) && !is_part_of(call, type))
         touch_fields(reader, type, access);
 }
+
+void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigned index,
+                                  enum pm_access_way access)
+{
+    tree callee = gimple_call_fndecl(call), type = pm_reader_type_of_parameter(call, index);
+    bool is_passed = callee != NULL_TREE && type != NULL_TREE &&
+                     TREE_CODE(type) == REFERENCE_TYPE && pm_fact_is_cxx_library(callee) &&
+                     !pm_is_method_type(callee);
+    if (is_passed && !pm_fact_is_container(TREE_TYPE(type)))
+        touch_fields(reader, TREE_TYPE(type), access);
+}
