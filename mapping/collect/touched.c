@@ -541,6 +541,23 @@ enum pm_status collect_infer_call(struct touches *touches, const struct collect_
                : PM_OK;
 }
 
+/* Of a call of a memory function: the fields of an object that it copies or clears as a whole. */
+enum pm_status collect_infer_fields(struct touches *touches, const struct collect_code *code,
+                                    const struct pm_code_range *range)
+{
+    struct user_statement user = collect_user_statement(code->binary, range->tuple);
+    uint32_t statement = 0;
+    enum pm_status status = collect_accesses_make(touches->c, code->binary);
+    if (status != PM_OK)
+        return status;
+    status = collect_find_statement(touches, code, &user, &statement);
+    if (status != PM_OK)
+        return status;
+    const struct touches known = *touches;
+    add_fields(touches, &known, statement);
+    return PM_OK;
+}
+
 /* What the statements of a function name; too many say nothing. */
 void collect_add_facts_of_function(struct touches *touches, pm_id function)
 {

@@ -329,10 +329,14 @@ enum pm_status collect_map_objects(struct collector *c, struct collect_code *cod
         touches.list[i].is_found = !(touches.list[i].access & (PM_MAP_READS | PM_MAP_WRITES));
     }
     bool has_place = own->place.line_no && code->binary->pif;
-    if (status == PM_OK && has_place && (own->kind == PM_MAP_ORDINARY || own->kind == PM_MAP_SPILL))
+    if (status != PM_OK)
+        return status;
+    if (has_place && (own->kind == PM_MAP_ORDINARY || own->kind == PM_MAP_SPILL))
         status = collect_infer(&touches, code, range);
-    else if (status == PM_OK && has_place && (passes_object(own) || passes_unknown(own)))
+    else if (has_place && (passes_object(own) || passes_unknown(own)))
         status = collect_infer_call(&touches, code, range);
+    else if (has_place && own->kind == PM_MAP_CALL)
+        status = collect_infer_fields(&touches, code, range);
     if (status == PM_OK && has_place)
         status = note_members(&touches, code, range);
     if (status != PM_OK)

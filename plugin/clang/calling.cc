@@ -21,6 +21,11 @@ static void touch_handed(struct pm_text_reader *reader, const struct pm_called *
     pm_objects_of_any(reader, argument, access, &objects);
     if (access == 0 || objects.accesses.empty())
         return;
+    QualType type = argument->getType();
+    bool is_whole = call->callee && pm_is_of_system(call->callee) && !call->is_method &&
+                    pm_inner(argument)->isGLValue() && !pm_is_container_type(type);
+    if (is_whole) /* std::swap(a[i], a[k]) */
+        pm_objects_whole(&objects, type, access);
     pm_touch_add(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = access;
 }
 

@@ -440,11 +440,13 @@ static void touch_call(const MachineInstr &call, struct pm_touched *ret)
     candidates found;
     const DILocation *location = call.getDebugLoc().get();
     find_touches(location, PM_MAP_READS | PM_MAP_WRITES, false, &found);
-    bool reads = false;
+    unsigned done = 0;
     for (const candidate &one : found)
-        reads |= (one.touch->use & PM_MAP_READS) != 0;
-    if (uses & PM_USE_READS && !reads)
+        done |= one.touch->use;
+    if (uses & PM_USE_READS && !(done & PM_MAP_READS))
         find_touches(location, PM_MAP_READS, true, &found);
+    if (uses & PM_USE_WRITES && !(done & PM_MAP_WRITES))
+        find_touches(location, PM_MAP_WRITES, true, &found);
     for (const candidate &one : found)
         add_touch(one, one.touch->use, &ret->accesses);
     ret->unnamed |= found.empty();

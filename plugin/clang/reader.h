@@ -7,6 +7,7 @@
  *   containers.cc  C++: what calls do with containers, and with what refers into them
  *   referring.cc   what pointers refer to
  *   keeping.cc     C++: what objects of the library keep
+ *   whole.cc       objects that are copied as a whole: their fields
  */
 /* clang-format on */
 #ifndef PM_CLANG_READER_H
@@ -132,6 +133,17 @@ void pm_objects_kept(struct pm_text_reader *reader, const clang::Expr *value,
                      struct pm_gathered *out);
 /* "rows.push_back(u)": rows keeps u. */
 void pm_refer_kept(struct pm_text_reader *reader, const struct pm_called *call);
+
+/* --- whole.cc --- */
+
+/* An object is read or written as a whole: appends its fields. The same of what an argument of a
+ * memory function leads to. */
+void pm_objects_whole(struct pm_gathered *objects, clang::QualType type, unsigned use);
+void pm_objects_whole_target(struct pm_gathered *objects, const clang::CallExpr *call,
+                             const clang::Expr *argument, unsigned use);
+/* "to = value" of objects in C: to is written. */
+void pm_touch_copied(struct pm_text_reader *reader, const clang::Expr *to, const clang::Expr *value,
+                     clang::SourceLocation outer);
 
 /* --- referring.cc --- */
 

@@ -47,6 +47,7 @@ struct pm_touch *pm_touch_object(struct pm_text_reader *reader, const Expr *obje
 {
     struct pm_gathered objects = {};
     pm_objects_of_lvalue(reader, object, use, &objects);
+    pm_objects_whole(&objects, object->getType(), use);
     return pm_touch_add(reader, place, outer, use, objects);
 }
 
@@ -124,8 +125,11 @@ static void touch_assignment(struct pm_text_reader *reader, const BinaryOperator
     unsigned use = assign->isCompoundAssignmentOp() ? PM_MAP_READS | PM_MAP_WRITES : PM_MAP_WRITES;
     pm_touch_value(reader, assign->getRHS(), assign->getExprLoc());
     pm_touch_parts(reader, assign->getLHS());
-    pm_touch_object(reader, assign->getLHS(), assign->getExprLoc(), assign->getLHS()->getExprLoc(),
-                    use);
+    if (assign->getType()->isRecordType())
+        pm_touch_copied(reader, assign->getLHS(), assign->getRHS(), assign->getExprLoc());
+    else
+        pm_touch_object(reader, assign->getLHS(), assign->getExprLoc(),
+                        assign->getLHS()->getExprLoc(), use);
     if (assign->getOpcode() == BO_Assign)
         pm_refer_assigned(reader, assign->getLHS(), assign->getRHS());
 }
@@ -142,6 +146,7 @@ static void touch_known_argument(struct pm_text_reader *reader, const CallExpr *
     unsigned access = pm_access_of_use(use);
     struct pm_gathered objects = {};
     pm_objects_of_pointer(reader, argument, access, &objects);
+    pm_objects_whole_target(&objects, call, argument, access);
     pm_touch_add(reader, call->getExprLoc(), argument->getExprLoc(), access, objects);
 }
 
@@ -368,8 +373,10 @@ void pm_touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field
 {
     const auto *list = dyn_cast<InitListExpr>(pm_inner(value));
     if (!list) {
-        if (field != 0 && !isa<ImplicitValueInitExpr>(value))
+        if (field != 0 && !isa<ImplicitValueInitExpr>(value)) {
             objects->accesses.push_back({field, PM_MAP_WRITES});
+            pm_objects_whole(objects, value->getType(), PM_MAP_WRITES);
+        }
         return;
     }
     std::vector<pm_id> fields;
@@ -402,5 +409,7 @@ void pm_touch_initial(struct pm_text_reader *reader, const VarDecl *variable)
     struct pm_gathered objects = {};
     objects.accesses.push_back({noun, PM_MAP_WRITES});
     pm_touch_fields(&objects, value, 0);
+    if (!isa<InitListExpr>(pm_inner(value)))
+        pm_objects_whole(&objects, variable->getType(), PM_MAP_WRITES);
     pm_touch_add(reader, variable->getLocation(), value->getExprLoc(), PM_MAP_WRITES, objects);
 }

@@ -35,9 +35,11 @@ unsigned pm_member_traits(unsigned traits_of_its_class)
     return traits_of_its_class & (PM_HAS_ELEMENTS | PM_HAS_TARGET) ? PM_HAS_STORAGE : 0;
 }
 
-/* std::get() gives what is in a variant. */
+/* std::get() gives what is in a variant, get() of a reference_wrapper what it refers to. */
 unsigned pm_class_name_traits(const char *name)
 {
+    if (strcmp(name, "reference_wrapper") == 0)
+        return PM_HAS_TARGET;
     if (strcmp(name, "pair") == 0)
         return PM_HAS_PARTS;
     return strcmp(name, "variant") == 0 ? PM_HAS_ELEMENTS : 0;

@@ -151,6 +151,16 @@ pm_id pm_id_of_variable_arguments(pm_id function)
     return pm_id_hash_done(&hash);
 }
 
+pm_id pm_id_of_range(pm_id block, uint64_t offset, uint64_t size)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "range");
+    pm_id_hash_id(&hash, block);
+    pm_id_hash_number(&hash, offset);
+    pm_id_hash_number(&hash, size);
+    return pm_id_hash_done(&hash);
+}
+
 pm_id pm_id_of_elsewhere(void)
 {
     struct pm_id_hash hash;

@@ -66,6 +66,13 @@ std::vector<tree> pm_fact_layouts(tree block, tree context);
 /* Noun of the field or member that a COMPONENT_REF names; 0 as pm_fact_field. */
 pm_id pm_fact_component(tree reference, tree context);
 
+/* --- facts_overlap.cc --- */
+
+/* The field is one name for its bytes of the block, and there may be others. */
+void pm_fact_note_overlaps(tree block, tree field, pm_id noun);
+
+/* --- facts_variables.cc --- */
+
 /* A member of a block that the source names at a place. */
 struct pm_member_touch {
     pm_id noun;

@@ -155,6 +155,23 @@ void pm_reader_note_exchanged(struct pm_reader *reader, gcall *call)
         refer_what(reader, second, first);
 }
 
+/* A variable of gfortran's in the blocks of "select rank" and "select type". */
+static bool is_of_block(tree variable)
+{
+    return DECL_NAME(variable) != NULL_TREE &&
+           strncmp(IDENTIFIER_POINTER(DECL_NAME(variable)), "__tmp_", 6) == 0;
+}
+
+/* "select type (q => job%p)": a block's own pointer is q. */
+static void note_of_block(struct pm_reader *reader, tree to, tree from)
+{
+    std::vector<pm_id> objects;
+    if (pm_fact_is_fortran() && VAR_P(to) && is_of_block(to))
+        objects = pm_reader_objects_behind(reader, from);
+    if (!objects.empty())
+        pm_fact_variable_is(to, objects[0]);
+}
+
 /* "job.data = u", "p = rows[k]", "rows[i] = u + i * n": what is done through the first is done
  * with the second. */
 void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
@@ -164,6 +181,7 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
         return;
     if (DECL_P(to) && DECL_ARTIFICIAL(to)) {
         note_given(reader, to, from);
+        note_of_block(reader, to, from);
         return;
     }
     if (!is_address(reader, from))
@@ -195,13 +213,11 @@ static void note_descriptor(struct pm_reader *reader, tree to, tree from)
     to = pm_base_of(to);
     if (!VAR_P(to) || !DECL_ARTIFICIAL(to) || !RECORD_OR_UNION_TYPE_P(TREE_TYPE(to)))
         return;
-    bool is_of_block =
-        DECL_NAME(to) != NULL_TREE && strncmp(IDENTIFIER_POINTER(DECL_NAME(to)), "__tmp_", 6) == 0;
     std::vector<pm_id> objects = pm_reader_objects_behind(reader, from);
     for (pm_id object : objects)
         if (object != objects[0])
             return;
-    if (!objects.empty() && is_of_block)
+    if (!objects.empty() && is_of_block(to))
         pm_fact_variable_is(to, objects[0]);
     else if (!objects.empty())
         pm_fact_note_behind(to, objects[0]);

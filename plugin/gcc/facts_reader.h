@@ -8,6 +8,7 @@
  *   facts_callbacks.cc    what calls pass to the functions that they call
  *   facts_results.cc      what the results of calls lead into
  *   facts_kept.cc         what objects of C++'s library keep
+ *   facts_whole.cc        objects that are copied as a whole: their fields
  */
 /* clang-format on */
 #ifndef PM_GCC_FACTS_READER_H
@@ -147,6 +148,17 @@ bool pm_reader_leads_on(gcall *call);
 void pm_reader_note_results(struct pm_reader *reader, gcall *call);
 /* The address of a pointer is passed: what the parameter's target is made to lead into. */
 void pm_reader_note_passed_pointer(struct pm_reader *reader, tree argument, pm_id parameter);
+
+/* --- facts_whole.cc --- */
+
+/* The object is read or written as a whole: each of its fields is. Only they are noted here. */
+void pm_reader_touch_whole(struct pm_reader *reader, tree object, enum pm_access_way access);
+/* The same of what a memory function gets passed. */
+void pm_reader_touch_whole_target(struct pm_reader *reader, gcall *call, unsigned index,
+                                  enum pm_access_way access);
+/* Of what a function of C++'s library gets by reference: std::swap(a[i], a[k]). */
+void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigned index,
+                                  enum pm_access_way access);
 
 /* --- facts_kept.cc --- */
 

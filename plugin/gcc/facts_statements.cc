@@ -86,6 +86,10 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     for (unsigned i = 1; i < gimple_num_ops(stmt); i++)
         pm_reader_touch(reader, gimple_op(stmt, i), PM_READS);
     pm_reader_touch_result(reader, gimple_assign_lhs(stmt));
+    if (TREE_CODE(gimple_assign_rhs1(stmt)) == CONSTRUCTOR)
+        return; /* the values of an initialiser follow */
+    pm_reader_touch_whole(reader, gimple_assign_rhs1(stmt), PM_READS);
+    pm_reader_touch_whole(reader, gimple_assign_lhs(stmt), PM_WRITES);
 }
 
 /* Of a function of C's library: PM_USE_..., 0 also where it is none. */
@@ -117,7 +121,12 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
             pm_reader_touch_target(reader, argument, way);
         else
             pm_reader_touch(reader, argument, way);
+        if (use != 0)
+            pm_reader_touch_whole_target(reader, call, index, way);
+        else
+            pm_reader_touch_whole_passed(reader, call, index, way);
     }
+    pm_reader_touch_whole(reader, argument, PM_READS);
 }
 
 /* Of a function that this unit defines. */
@@ -149,8 +158,10 @@ static void read_call(struct pm_reader *reader, gimple *stmt)
         note_call_within(reader, callee);
     } else if (!gimple_call_internal_p(stmt))
         pm_reader_touch(reader, gimple_call_fn(stmt), PM_READS);
-    if (gimple_call_lhs(stmt) != NULL_TREE)
+    if (gimple_call_lhs(stmt) != NULL_TREE) {
         pm_reader_touch_result(reader, gimple_call_lhs(stmt));
+        pm_reader_touch_whole(reader, gimple_call_lhs(stmt), PM_WRITES);
+    }
     pm_reader_note_returned(reader, stmt);
 }
 
@@ -246,6 +257,28 @@ static bool makes_code(gimple *stmt)
     }
 }
 
+/* "frame->p = p": a coroutine keeps its parameters in a record of the compiler's. */
+static bool is_kept_parameter(tree t)
+{
+    if (TREE_CODE(t) != COMPONENT_REF || !POINTER_TYPE_P(TREE_TYPE(t)))
+        return false;
+    tree name = TYPE_NAME(DECL_CONTEXT(TREE_OPERAND(t, 1)));
+    if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
+        name = DECL_NAME(name);
+    return name != NULL_TREE && strcasestr(IDENTIFIER_POINTER(name), ".frame") != NULL;
+}
+
+/* It is in no statement of the source: what a coroutine does before its body. gfortran says of
+ * "q => job%p" in "select type (q => job%p)" that it is where the procedure begins. */
+static void read_between(struct pm_reader *reader, gimple *stmt)
+{
+    if (!is_gimple_assign(stmt) || !gimple_assign_single_p(stmt))
+        return;
+    bool is_association = pm_fact_is_fortran() && TREE_CODE(gimple_assign_rhs1(stmt)) == ADDR_EXPR;
+    if (is_association || is_kept_parameter(gimple_assign_lhs(stmt)))
+        pm_reader_note_pointed(reader, stmt);
+}
+
 static void read_statement(struct pm_reader *reader, const struct pm_linear &item)
 {
     gimple *stmt = item.stmt;
@@ -257,8 +290,10 @@ static void read_statement(struct pm_reader *reader, const struct pm_linear &ite
         read_region(reader, stmt);
     reader->now = statement_of(reader, stmt);
     read_entry(reader, stmt);
-    if (reader->now == NULL)
+    if (reader->now == NULL) {
+        read_between(reader, stmt);
         return;
+    }
     if (makes_code(stmt)) /* samples may find it, whether or not it touches anything */
         pm_reader_statement_noun(reader);
     switch (gimple_code(stmt)) {

@@ -108,12 +108,13 @@ gimple *pm_definition_of(tree t)
     return definition != NULL && is_gimple_assign(definition) ? definition : NULL;
 }
 
-/* "field%b(j)" of an allocatable component: its elements are the record's own. */
+/* "field%b(j)" of an allocatable component: its elements are the record's own. Records behind
+ * pointers, as those in objects of CLASS, are variants without "restrict". */
 static bool is_allocatable_part(tree t)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
         if (TREE_CODE(t) == COMPONENT_REF && pm_fact_is_descriptor(TREE_TYPE(t)))
-            return !pm_fact_is_array_pointer(TREE_TYPE(t));
+            return !pm_fact_is_array_pointer(TYPE_MAIN_VARIANT(TREE_TYPE(t)));
     return false;
 }
 
@@ -355,7 +356,7 @@ void pm_reader_read_address(struct pm_reader *reader, gimple *stmt)
         tree base = pm_base_of(from), component;
         /* The pointer's own holder is read, but a descriptor's array is what the pointer is about.
          */
-        if (pm_reader_field_of(reader, from, &component) != 0)
+        if (pm_reader_field_of(reader, from, &component) != 0 && !is_allocatable_part(from))
             pm_reader_touch(reader, base, PM_READS);
     } else if (TREE_CODE(from) == MEM_REF) {
         pm_reader_touch(reader, from, PM_READS);

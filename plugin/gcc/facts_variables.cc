@@ -64,10 +64,27 @@ bool pm_fact_is_descriptor(tree type)
            ISDIGIT(IDENTIFIER_POINTER(name)[5]);
 }
 
+static const char *record_name(tree type)
+{
+    tree name = TYPE_NAME(type);
+    if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
+        name = DECL_NAME(name);
+    return name != NULL_TREE ? IDENTIFIER_POINTER(name) : "";
+}
+
+/* gfortran's record for CLASS: where the object is, and its type. */
+static bool is_of_class(tree type)
+{
+    return is_fortran() && TREE_CODE(type) == RECORD_TYPE &&
+           strncmp(record_name(type), "__class_", 8) == 0;
+}
+
 bool pm_fact_in_descriptor(tree t)
 {
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
-        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_is_descriptor(TREE_TYPE(TREE_OPERAND(t, 0))))
+        if (TREE_CODE(t) == COMPONENT_REF &&
+            (pm_fact_is_descriptor(TREE_TYPE(TREE_OPERAND(t, 0))) ||
+             is_of_class(TREE_TYPE(TREE_OPERAND(t, 0)))))
             return true;
     return false;
 }
@@ -430,14 +447,6 @@ pm_id pm_fact_dummy(tree parameter, tree function_decl)
 
 /* The records by which the bodies of OpenMP regions and nested functions reach the variables of
  * the function around them. A field has the variable's name and, for the most part, its place. */
-static const char *record_name(tree type)
-{
-    tree name = TYPE_NAME(type);
-    if (name != NULL_TREE && TREE_CODE(name) == TYPE_DECL)
-        name = DECL_NAME(name);
-    return name != NULL_TREE ? IDENTIFIER_POINTER(name) : "";
-}
-
 static const char frame_mark[] = "FRAME."; /* and the name of the function around */
 
 static bool is_frame(tree type)
@@ -767,6 +776,7 @@ pm_id pm_fact_member(tree block, tree field, tree context)
         return *found;
     note_layout(block, DECL_CONTEXT(field), pm_origin_function(context));
     pm_id id = has_name(field) ? make_member(block, field, context) : 0;
+    pm_fact_note_overlaps(block, field, id);
     return *known.add(DECL_UID(field), id);
 }
 

@@ -699,13 +699,23 @@ bool pm_objects_of_pointer(tree pointer, unsigned access, location_t location,
     return take_found(&search, access, out);
 }
 
+/* What gfortran passes by reference: code that loads the address finds what its statement reads or
+ * writes. So does code that reads a descriptor. */
+static bool finds_data(tree reference)
+{
+    bool is_dummy = pm_fact_is_fortran() && TREE_CODE(reference) == PARM_DECL &&
+                    POINTER_TYPE_P(TREE_TYPE(reference)) &&
+                    !VOID_TYPE_P(TREE_TYPE(TREE_TYPE(reference)));
+    return is_dummy || pm_fact_in_descriptor(reference);
+}
+
 bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_access> *out)
 {
     struct search search = {};
     begin_search();
     search_reference(&search, reference, false);
     take_members(&search, reference, false, access, UNKNOWN_LOCATION);
-    bool finds_only = access == PM_MAP_READS && pm_fact_in_descriptor(reference);
+    bool finds_only = access == PM_MAP_READS && finds_data(reference);
     return take_found(&search, finds_only ? 0 : access, out);
 }
 

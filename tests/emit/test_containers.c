@@ -31,6 +31,8 @@ static void a_class_is_what_its_members_say(void **state)
     assert_false(pm_is_container(pm_class_name_traits("pair"))); /* of numbers */
     assert_true(pm_is_container(pm_class_name_traits("pair") | PM_HAS_STORAGE));
     assert_int_equal(pm_class_name_traits("variants"), 0);
+    assert_true(pm_is_container(pm_class_name_traits("reference_wrapper")));
+    assert_true(pm_class_refers("reference_wrapper", pm_class_name_traits("reference_wrapper")));
     assert_int_equal(pm_member_traits(PM_HAS_TARGET), PM_HAS_STORAGE);
     assert_int_equal(pm_member_traits(PM_HAS_CALL | PM_HAS_STORAGE), 0);
 }

@@ -1,0 +1,88 @@
+/* Objects that are copied, cleared or passed as a whole, "p[i] = q", "memset(&job, 0, sizeof job)":
+ * each of their fields is read or written.
+ */
+#include "facts_reader.h"
+
+/* Of larger objects nobody knows them all by heart. */
+enum { WHOLE_FIELDS_MAX = 40, WHOLE_DEPTH_MAX = 6 };
+
+static void map_fields(struct pm_reader *reader, tree type, enum pm_access_way access,
+                       unsigned depth, unsigned *n_left)
+{
+    while (TREE_CODE(type) == ARRAY_TYPE)
+        type = TREE_TYPE(type);
+    if (!RECORD_OR_UNION_TYPE_P(type) || pm_fact_is_closure(type) || depth == WHOLE_DEPTH_MAX)
+        return;
+    for (tree field = TYPE_FIELDS(type); field != NULL_TREE; field = DECL_CHAIN(field)) {
+        if (TREE_CODE(field) != FIELD_DECL || *n_left == 0)
+            continue;
+        pm_id noun = pm_fact_field(field);
+        *n_left -= noun != 0;
+        pm_reader_map_to(reader, noun, (enum pm_fact_verb)access);
+        map_fields(reader, TREE_TYPE(field), access, depth + 1, n_left);
+    }
+}
+
+static void touch_fields(struct pm_reader *reader, tree type, enum pm_access_way access)
+{
+    unsigned n_left = WHOLE_FIELDS_MAX;
+    if (reader->referred == NULL)
+        map_fields(reader, TYPE_MAIN_VARIANT(type), access, 0, &n_left);
+}
+
+/* A temporary of the compiler's is no object of the source. */
+void pm_reader_touch_whole(struct pm_reader *reader, tree object, enum pm_access_way access)
+{
+    tree base = pm_base_of(object);
+    bool is_temporary = VAR_P(base) && DECL_ARTIFICIAL(base);
+    bool is_object = DECL_P(base) || TREE_CODE(base) == MEM_REF || TREE_CODE(base) == INDIRECT_REF;
+    if (AGGREGATE_TYPE_P(TREE_TYPE(object)) && is_object && !is_temporary)
+        touch_fields(reader, TREE_TYPE(object), access);
+}
+
+/* The object that a pointer leads to, whatever it was made of: "(void *)&job". */
+static tree pointed_type(tree pointer)
+{
+    enum { STEPS_MAX = 8 };
+    tree type = void_type_node;
+    for (int step = 0; step < STEPS_MAX && VOID_TYPE_P(type); step++) {
+        STRIP_NOPS(pointer);
+        gimple *definition = pm_definition_of(pointer);
+        type = TREE_TYPE(TREE_TYPE(pointer));
+        if (definition == NULL || !POINTER_TYPE_P(TREE_TYPE(gimple_assign_rhs1(definition))))
+            break;
+        pointer = gimple_assign_rhs1(definition);
+    }
+    return type;
+}
+
+/* Is the constant number of bytes, which is the last argument, less than the whole? free() reads
+ * and writes none. */
+static bool is_part_of(gcall *call, tree type)
+{
+    tree n_bytes = gimple_call_arg(call, gimple_call_num_args(call) - 1);
+    tree whole = TYPE_SIZE_UNIT(type);
+    if (gimple_call_num_args(call) < 2)
+        return true;
+    return TREE_CODE(n_bytes) == INTEGER_CST && whole != NULL_TREE &&
+           TREE_CODE(whole) == INTEGER_CST && tree_int_cst_lt(n_bytes, whole);
+}
+
+void pm_reader_touch_whole_target(struct pm_reader *reader, gcall *call, unsigned index,
+                                  enum pm_access_way access)
+{
+    tree type = pointed_type(gimple_call_arg(call, index));
+    if (RECORD_OR_UNION_TYPE_P(type) && !is_part_of(call, type))
+        touch_fields(reader, type, access);
+}
+
+void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigned index,
+                                  enum pm_access_way access)
+{
+    tree callee = gimple_call_fndecl(call), type = pm_reader_type_of_parameter(call, index);
+    bool is_passed = callee != NULL_TREE && type != NULL_TREE &&
+                     TREE_CODE(type) == REFERENCE_TYPE && pm_fact_is_cxx_library(callee) &&
+                     !pm_is_method_type(callee);
+    if (is_passed && !pm_fact_is_container(TREE_TYPE(type)))
+        touch_fields(reader, TREE_TYPE(type), access);
+}

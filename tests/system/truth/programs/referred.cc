@@ -1,0 +1,49 @@
+// Arrays that functions get within a std::reference_wrapper, or a struct of references, by value.
+#include "parts.h"
+#include <functional>
+#include <vector>
+
+enum { N = 8192 };
+struct refs {
+    double (&d)[N];
+    std::vector<int> &v;
+    int k;
+};
+
+NOINLINE static void fill_wrapped(std::reference_wrapper<std::vector<int>> w, int k)
+{
+    for (auto &x : w.get())
+        x = x * 3 + k;
+}
+
+NOINLINE static void fill_converted(std::reference_wrapper<std::vector<int>> w, int k)
+{
+    std::vector<int> &v = w;
+    for (size_t i = 0; i < v.size(); i++)
+        v[i] = v[i] * 3 + k;
+}
+
+NOINLINE static void fill_array(refs r)
+{
+    for (int i = 0; i < N; i++)
+        r.d[i] = r.d[i] * 0.5 + r.k;
+}
+
+NOINLINE static void fill_vector(refs r)
+{
+    for (auto &x : r.v)
+        x = x * 3 + r.k;
+}
+
+int main()
+{
+    std::vector<int> wrapped(N), converted(N), in_struct(N), others(N);
+    static double direct[N], rest[N];
+    int k = 0;
+    PART("wrap", 80, fill_wrapped(wrapped, k++));
+    PART("convert", 80, fill_converted(std::ref(converted), k++));
+    PART("array", 80, fill_array(refs{direct, others, k++}));
+    PART("vector", 80, fill_vector({rest, in_struct, k++}));
+    print_parts();
+    return wrapped[3] + converted[4] + (int)direct[3] + in_struct[2] == 7;
+}
