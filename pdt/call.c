@@ -251,6 +251,22 @@ static bool is_of_result(struct pdt_body *body, CXCursor callee, uint32_t first,
            function_type(body, called);
 }
 
+/* x.f of a template's x: f may change it. */
+static void walk_other_callee(struct pdt_body *body, CXCursor callee, uint64_t type)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor named = pdt_strip(reader, callee);
+    if (type || named.kind != CXCursor_MemberRefExpr) {
+        pdt_walk(body, callee, false, PDT_USE_READ);
+        return;
+    }
+    uint32_t first, n = pdt_children(reader, named, &first);
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 use_of_object(reader, named, reader->stack[first + i]));
+    pdt_drop(reader, first);
+}
+
 static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first, uint32_t n)
 {
     struct pdt_reader *reader = body->reader;
@@ -260,8 +276,11 @@ static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first
         pdt_text_of(reader, reader->stack[first], reader->stack[first], text);
     put_call(body, call, type ? PDT_POINTER : PDT_DEPENDENT, 0, type, text);
     pm_buf_add_uleb(&body->records, 0);
-    for (uint32_t i = 0; i < n && !reader->failed; i++)
-        pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
+    if (n)
+        walk_other_callee(body, reader->stack[first], type);
+    for (uint32_t i = 1; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 type || !reader->is_cxx ? PDT_USE_READ : PDT_USE_UNKNOWN);
 }
 
 void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use)
@@ -269,19 +288,14 @@ void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use)
     struct pdt_reader *reader = body->reader;
     CXCursor callee = reader->clang->getCursorReferenced(call);
     const char *operation = pdt_operator_of(reader, call);
-    if (!strcmp(operation, "[]")) {
-        pdt_walk_subscript(body, call, use);
+    if (is_routine(callee.kind) && pdt_walk_element(body, call, use))
         return;
-    }
     uint32_t first, n = pdt_children(reader, call, &first);
     if (!is_routine(callee.kind) || (!*operation && is_of_result(body, callee, first, n))) {
         walk_other_call(body, call, first, n);
-    } else if (!strcmp(operation, "*") || !strcmp(operation, "->")) {
+    } else if (!strcmp(operation, "->")) {
         pdt_put_call_of_operator(body, call);
-        if (*operation == '*')
-            pdt_walk_dereference(body, call, reader->stack[first], use);
-        else
-            pdt_walk_base(body, reader->stack[first]);
+        pdt_walk_base(body, reader->stack[first]);
     } else if (*operation) {
         walk_operator_call(body, call, callee, first, n);
     } else {

@@ -493,6 +493,7 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     free(reader.pragmas);
     free(reader.paths);
     pm_buf_release(&reader.long_text);
+    pm_map_release(&reader.container_slots);
     pm_map_release(&reader.path_slots);
     pm_map_release(&reader.line_slots);
     pm_map_release(&reader.type_slots);
