@@ -222,6 +222,9 @@ static void walk_by_kind(struct pdt_body *body, CXCursor cursor, enum pdt_use us
     case CXCursor_CXXConstCastExpr:
         walk_last(body, cursor, use);
         return;
+    case CXCursor_GenericSelectionExpr:
+        pdt_walk_selection(body, cursor, use);
+        return;
     case CXCursor_CompoundLiteralExpr:
     case CXCursor_InitListExpr:
         use = PDT_USE_READ;

@@ -2,7 +2,7 @@
  *
  *     body.c      statements                access.c      what is read and written
  *     call.c      calls, and arguments      directive.c   directives of OpenMP
- *     loop.c      loops, and their heads
+ *     loop.c      loops, and their heads    generic.c     callees that the compiler chooses
  *     construct.c what constructors do that nobody writes
  *     reference.c what references stand for, and containers
  */
@@ -54,6 +54,12 @@ void pdt_begin_loop(struct pdt_body *body, CXCursor cursor, int kind);
 bool pdt_is_done_once(struct pdt_reader *reader, CXCursor loop, CXCursor part, uint32_t i,
                       uint32_t n);
 void pdt_walk_hidden_head(struct pdt_body *body, CXCursor statement);
+
+/* generic.c. Which branch of a _Generic is taken, if that can be told; all of it; the function that
+ * one of tgmath.h stands for. */
+bool pdt_choose_branch(struct pdt_reader *reader, CXCursor selection, CXCursor *ret_branch);
+void pdt_walk_selection(struct pdt_body *body, CXCursor selection, enum pdt_use use);
+CXCursor pdt_behind_tgmath(struct pdt_reader *reader, CXCursor callee);
 
 /* directive.c. Which of the file's directives lie in these lines; a statement that may be that of
  * one; and their records. */
