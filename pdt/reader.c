@@ -468,6 +468,10 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     struct pdt_reader reader = {
         .clang = clang, .unit = unit, .long_text = PM_BUF_INIT(MAX_TEXT_BYTES)};
     const struct pdt_command *command = unit->command;
+    if (command->problem) {
+        pdt_unit_fail(unit, command->problem);
+        return;
+    }
     if (access(command->file, R_OK) != 0) {
         pdt_unit_fail(unit, "the file is not there (any more)");
         return;
