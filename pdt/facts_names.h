@@ -21,8 +21,8 @@ const char *pdt_type_kind(const char *type);
  * of their own. type: "void (int)" as libclang writes it; empty: the name has parameters. */
 uint64_t pdt_signature_key(struct pm_str name, struct pm_str type);
 
-/* The symbol of a constructor or destructor of the complete object (C1, D1), of that of any (C2, D0,
- * ...); others as they are. In the arena; NULL: memory. */
+/* Of a constructor's or destructor's symbol (C2, D0, ...) that of the complete object (C1, D1);
+ * others as they are. In the arena; NULL: memory. */
 const char *pdt_complete_symbol(struct pm_arena *arena, const char *symbol);
 
 #endif
