@@ -119,6 +119,7 @@ static void walk_variable(struct pdt_body *body, CXCursor cursor)
         type.kind == CXType_IncompleteArray)
         pdt_entity(reader, body->group, cursor);
     pdt_walk_initial_value(body, cursor);
+    pdt_walk_end_of_scope(body, cursor);
 }
 
 static void walk_each(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
@@ -340,6 +341,8 @@ void pdt_read_body(struct pdt_reader *reader, uint32_t group, CXCursor routine, 
     pdt_drop(reader, first);
     if (has_initialisers)
         pdt_walk_constructor(&body, routine);
+    if (routine.kind == CXCursor_Destructor)
+        pdt_walk_destructor(&body, routine);
     pdt_put_directives(&body);
     struct pm_buf *buf = pdt_group_buf(reader, group);
     pm_buf_add_byte(buf, PDT_BODY);

@@ -4,6 +4,7 @@
  *     call.c      calls, and arguments      directive.c   directives of OpenMP
  *     loop.c      loops, and their heads    generic.c     callees that the compiler chooses
  *     construct.c what constructors do that nobody writes
+ *     destroy.c   destructors that nobody calls by name
  *     reference.c what references stand for, and containers
  */
 #ifndef PDT_BODY_H
@@ -103,10 +104,15 @@ enum pdt_element pdt_element_of(struct pdt_reader *reader, CXCursor callee);
  * where it is called; the initial value of a member, or the value of an argument left out. */
 void pdt_walk_constructor(struct pdt_body *body, CXCursor constructor);
 void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee);
-void pdt_walk_delete(struct pdt_body *body, CXCursor expression); /* the destructor */
 void pdt_walk_initial_value(struct pdt_body *body, CXCursor declaration);
 bool pdt_is_class(enum CXCursorKind kind);
 CXCursor pdt_class_of(struct pdt_reader *reader, CXType type); /* or its template; as written */
+
+/* destroy.c. The destructor of a local variable; of members and bases behind a destructor's body;
+ * of what is deleted. */
+void pdt_walk_end_of_scope(struct pdt_body *body, CXCursor variable);
+void pdt_walk_destructor(struct pdt_body *body, CXCursor destructor);
+void pdt_walk_delete(struct pdt_body *body, CXCursor expression);
 
 /* call.c */
 void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use);

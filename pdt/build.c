@@ -40,7 +40,7 @@ static void note(const struct pdt_build *build, const char *text)
 /* Everything that says what a unit's groups are, but for its files. */
 static uint64_t unit_key(const struct building *building, const struct pdt_command *command)
 {
-    static const char reader[] = "5 " PERFMAP_VERSION;
+    static const char reader[] = "6 " PERFMAP_VERSION;
     uint64_t key = pdt_key(reader, sizeof reader, PDT_VERSION);
     key = pdt_key(building->clang->version, strlen(building->clang->version), key);
     key = pdt_key(command->directory, strlen(command->directory) + 1, key);

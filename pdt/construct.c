@@ -143,21 +143,3 @@ void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee)
     if (pdt_is_class(written.kind) && !find_constructors(reader, written, &none))
         walk_parts(body, none, written, 0);
 }
-
-void pdt_walk_delete(struct pdt_body *body, CXCursor expression)
-{
-    const struct pdt_clang *clang = body->reader->clang;
-    uint32_t first, n = pdt_children(body->reader, expression, &first);
-    CXCursor pointer = n ? pdt_strip(body->reader, body->reader->stack[first]) : expression;
-    pdt_drop(body->reader, first);
-    CXType type = clang->getCanonicalType(clang->getCursorType(pointer));
-    CXCursor class = pdt_class_of(body->reader, clang->getPointeeType(type));
-    n = pdt_is_class(class.kind) ? pdt_children(body->reader, class, &first) : 0;
-    for (uint32_t i = 0; i < n; i++) {
-        CXCursor child = body->reader->stack[first + i];
-        if (child.kind == CXCursor_Destructor)
-            pdt_put_call_of(body, expression, child, clang->CXXMethod_isVirtual(child) != 0);
-    }
-    if (n)
-        pdt_drop(body->reader, first);
-}

@@ -497,6 +497,8 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     free(reader.pragmas);
     free(reader.paths);
     pm_buf_release(&reader.long_text);
+    free(reader.destructors);
+    pm_map_release(&reader.destructor_slots);
     pm_map_release(&reader.container_slots);
     pm_map_release(&reader.path_slots);
     pm_map_release(&reader.line_slots);

@@ -73,7 +73,11 @@ struct pdt_reader {
     uint32_t n_types, cap_types;
     struct pm_map type_slots;      /* hash: 1 + the last type with it */
     struct pm_map container_slots; /* classes: 1; 2 of containers */
-    struct pm_map path_slots;      /* files: 1 + the position of their paths */
+    struct pm_map
+        destructor_slots; /* classes: 1 + which of `destructors`; its kind is 0 for none */
+    CXCursor *destructors;
+    uint32_t n_destructors, cap_destructors;
+    struct pm_map path_slots; /* files: 1 + the position of their paths */
     const char **paths;
     uint32_t n_paths, cap_paths;
     CXCursor *stack; /* children that are being looked at */
