@@ -80,9 +80,9 @@ static bool is_element(struct pdt_reader *reader, CXCursor cursor)
            is_operator(reader, cursor, "*") || is_operator(reader, cursor, "->");
 }
 
-static bool is_first_element(struct pdt_reader *reader, CXCursor call)
+static bool is_of_container(struct pdt_reader *reader, CXCursor call)
 {
-    return pdt_element_of(reader, reader->clang->getCursorReferenced(call)) == PDT_FIRST_ELEMENT;
+    return pdt_element_of(reader, reader->clang->getCursorReferenced(call)) != PDT_NO_ELEMENT;
 }
 
 /* The variable or field that an expression is an element of, or points into. */
@@ -93,7 +93,7 @@ static struct pdt_entity *base_of(struct pdt_body *body, CXCursor cursor)
         cursor = pdt_strip(reader, cursor);
         if (cursor.kind == CXCursor_DeclRefExpr && pdt_range_of(reader, cursor, &cursor))
             continue;
-        if (cursor.kind == CXCursor_CallExpr && is_first_element(reader, cursor)) {
+        if (cursor.kind == CXCursor_CallExpr && is_of_container(reader, cursor)) {
             cursor = pdt_object_of(reader, cursor);
             continue;
         }
@@ -154,6 +154,16 @@ static void walk_now(struct pdt_body *body, CXCursor cursor, enum pdt_use use)
 
 static void walk_member(struct pdt_body *body, CXCursor cursor, enum pdt_use own, enum pdt_use use);
 
+/* *it, v.back() */
+static bool is_element_of_class(struct pdt_reader *reader, CXCursor call)
+{
+    if (call.kind != CXCursor_CallExpr)
+        return false;
+    enum pdt_element element = pdt_element_of(reader, reader->clang->getCursorReferenced(call));
+    return is_operator(reader, call, "*") || element == PDT_ELEMENT_AT ||
+           element == PDT_ELEMENT_AT_END;
+}
+
 /* What a member is of, and how it is used. Of a[i].x.y the element a[i] is what is used; a pointer
  * in front of -> is read; g.x only says where x is. */
 static void walk_object(struct pdt_body *body, CXCursor object, enum pdt_use use)
@@ -166,7 +176,8 @@ static void walk_object(struct pdt_body *body, CXCursor object, enum pdt_use use
         pdt_walk_referent(body, named, use);
     else if (named.kind == CXCursor_MemberRefExpr && !is_pointer)
         walk_member(body, named, PDT_USE_ADDRESS, use);
-    else if (named.kind == CXCursor_UnaryOperator || is_subscript(reader, named))
+    else if (named.kind == CXCursor_UnaryOperator || is_element_of_class(reader, named) ||
+             is_subscript(reader, named))
         walk_now(body, named, is_pointer ? PDT_USE_READ : use);
     else if (named.kind == CXCursor_DeclRefExpr && !is_pointer)
         pdt_walk_reference(body, named, use);
