@@ -21,6 +21,8 @@ enum pdt_use {
     PDT_USE_UNKNOWN = PDT_UNKNOWN,
 };
 
+enum { PDT_MAX_PARTS = 32 }; /* within each other */
+
 struct pdt_body {
     struct pdt_reader *reader;
     uint32_t group;
@@ -35,6 +37,8 @@ struct pdt_body {
     enum pdt_use return_use;     /* of what the routine returns */
     const CXCursor *name;        /* of a reference, while what it stands for is walked; or NULL */
     unsigned n_references;
+    CXCursor classes[PDT_MAX_PARTS]; /* each a part of the one before, see pdt_enter_class */
+    unsigned n_parts;
 };
 
 struct pdt_span {
@@ -106,6 +110,9 @@ void pdt_walk_constructor(struct pdt_body *body, CXCursor constructor);
 void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee);
 void pdt_walk_initial_value(struct pdt_body *body, CXCursor declaration);
 bool pdt_is_class(enum CXCursorKind kind);
+/* False: the parts of this class are not gone through, for it is one of itself (a template that is
+ * its own base, as written), or there are too many. */
+bool pdt_enter_class(struct pdt_body *body, CXCursor class, unsigned depth);
 CXCursor pdt_class_of(struct pdt_reader *reader, CXType type); /* or its template; as written */
 
 /* destroy.c. The destructor of a local variable; of members and bases behind a destructor's body;

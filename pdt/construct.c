@@ -1,12 +1,24 @@
 /* What constructors do that nobody writes: bases and members that their lists do not name. */
 #include "body.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_PARTS = 4096 };
 
 bool pdt_is_class(enum CXCursorKind kind)
 {
     return kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl ||
            kind == CXCursor_ClassTemplate || kind == CXCursor_ClassTemplatePartialSpecialization;
+}
+
+bool pdt_enter_class(struct pdt_body *body, CXCursor class, unsigned depth)
+{
+    body->n_parts = depth ? body->n_parts + 1 : 0;
+    if (depth >= PDT_MAX_PARTS || body->n_parts > MAX_PARTS)
+        return false;
+    for (unsigned i = 0; i < depth; i++)
+        if (body->reader->clang->equalCursors(body->classes[i], class))
+            return false;
+    body->classes[depth] = class;
+    return true;
 }
 
 /* As written: the class, or the template that it is an instance of. */
@@ -118,8 +130,8 @@ static void walk_part(struct pdt_body *body, CXCursor constructor, CXCursor part
 static void walk_parts(struct pdt_body *body, CXCursor constructor, CXCursor class, unsigned depth)
 {
     struct pdt_reader *reader = body->reader;
-    if (depth > MAX_DEPTH || is_listed(reader, constructor, class)) /* it delegates */
-        return;
+    if (is_listed(reader, constructor, class) || !pdt_enter_class(body, class, depth))
+        return; /* it delegates */
     uint32_t first, n = pdt_children(reader, class, &first);
     for (uint32_t i = 0; i < n && !reader->failed; i++)
         walk_part(body, constructor, reader->stack[first + i], depth);

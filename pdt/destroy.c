@@ -2,8 +2,6 @@
  * of what is deleted. */
 #include "body.h"
 
-enum { MAX_DEPTH = 64 };
-
 /* Looked for once: a class of the library has hundreds of children. False: none is written. */
 static bool find_destructor(struct pdt_reader *reader, CXCursor class, CXCursor *ret_destructor)
 {
@@ -54,20 +52,20 @@ static void destroy(struct pdt_body *body, CXCursor where, CXType type, unsigned
     if (find_destructor(reader, class, &destructor))
         pdt_put_call_of(body, where, destructor, false);
     else
-        destroy_parts(body, where, class, depth + 1);
+        destroy_parts(body, where, class, depth);
 }
 
 /* where: of the calls; none: each part's own place. */
 static void destroy_parts(struct pdt_body *body, CXCursor where, CXCursor class, unsigned depth)
 {
     struct pdt_reader *reader = body->reader;
-    if (depth > MAX_DEPTH)
+    if (!pdt_enter_class(body, class, depth))
         return;
     uint32_t first, n = pdt_children(reader, class, &first);
     for (uint32_t i = 0; i < n && !reader->failed; i++) {
         CXCursor part = reader->stack[first + i];
         if (part.kind == CXCursor_CXXBaseSpecifier || part.kind == CXCursor_FieldDecl)
-            destroy(body, where.kind ? where : part, reader->clang->getCursorType(part), depth);
+            destroy(body, where.kind ? where : part, reader->clang->getCursorType(part), depth + 1);
     }
     pdt_drop(reader, first);
 }
