@@ -195,6 +195,10 @@ static void note_what_is_open(const struct select_request *request,
     if (selected->uses_run && selected->n_unknown)
         cmd_talk("note: '%s' says nothing of %u of them: no condition on it selects those",
                  request->archive_path, selected->n_unknown);
+    if (selected->n_open)
+        cmd_talk("note: bounds (≥) leave it open whether %u more fit, such as '%s'; they were "
+                 "not followed all the time, so name them, or run with a higher --budget",
+                 selected->n_open, selected->open_name ? selected->open_name : "?");
     if (selected->uses_times && selected->n_rough)
         cmd_talk(
             "note: the times of %u selected ones are rough: few samples, or short next to what "

@@ -40,7 +40,7 @@ static void note(const struct pdt_build *build, const char *text)
 /* Everything that says what a unit's groups are, but for its files. */
 static uint64_t unit_key(const struct building *building, const struct pdt_command *command)
 {
-    static const char reader[] = "4 " PERFMAP_VERSION;
+    static const char reader[] = "6 " PERFMAP_VERSION;
     uint64_t key = pdt_key(reader, sizeof reader, PDT_VERSION);
     key = pdt_key(building->clang->version, strlen(building->clang->version), key);
     key = pdt_key(command->directory, strlen(command->directory) + 1, key);
@@ -362,6 +362,23 @@ static void tell_problems(struct building *building)
     }
 }
 
+static void tell_left_out(const struct building *building)
+{
+    const struct pdt_commands *commands = &building->commands;
+    char text[400];
+    if (commands->n_fortran && !building->build->facts) {
+        snprintf(text, sizeof text, "left out: %u of Fortran. %s", commands->n_fortran,
+                 PDT_FORTRAN_HINT);
+        note(building->build, text);
+    }
+    if (commands->n_assembler + commands->n_other) {
+        snprintf(text, sizeof text,
+                 "left out: %u of assembler, %u of other languages than C and C++",
+                 commands->n_assembler, commands->n_other);
+        note(building->build, text);
+    }
+}
+
 /* A tree of Fortran alone has commands, too; with facts that is no mistake. */
 static enum pm_status read_commands(struct building *building, struct pm_error *err)
 {
@@ -370,8 +387,9 @@ static enum pm_status read_commands(struct building *building, struct pm_error *
     if (!build->commands)
         return PM_OK;
     enum pm_status status = pdt_commands_read(build->commands, &problem, &building->commands);
-    bool is_foreign = build->facts && status == PM_ERR_FORMAT && building->commands.n_foreign &&
-                      !building->commands.n;
+    const struct pdt_commands *commands = &building->commands;
+    bool is_foreign = build->facts && status == PM_ERR_FORMAT && !commands->n &&
+                      commands->n_fortran + commands->n_assembler + commands->n_other > 0;
     if (status != PM_OK && !is_foreign)
         pm_error_set(err, status, "%s", pm_error_text(&problem));
     pm_error_release(&problem);
@@ -415,6 +433,7 @@ static enum pm_status build_all(struct building *building, struct pm_error *err)
     if (status != PM_OK)
         return status;
     tell_problems(building);
+    tell_left_out(building);
     if (!building->facts.n && building->build->n_failed == building->n_units)
         return pm_error_set(err, PM_ERR_FORMAT, "none of %u files could be read",
                             building->n_units);

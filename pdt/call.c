@@ -4,6 +4,9 @@
 CXCursor pdt_strip(struct pdt_reader *reader, CXCursor cursor)
 {
     for (int i = 0; i < 64; i++) {
+        if (cursor.kind == CXCursor_GenericSelectionExpr &&
+            pdt_choose_branch(reader, cursor, &cursor))
+            continue;
         switch ((int)cursor.kind) {
         case CXCursor_UnexposedExpr:
         case CXCursor_ParenExpr:
@@ -134,6 +137,7 @@ static CXCursor as_written(struct pdt_reader *reader, CXCursor callee)
 static void put_routine_call(struct pdt_body *body, CXCursor call, CXCursor callee)
 {
     struct pdt_reader *reader = body->reader;
+    callee = pdt_behind_tgmath(reader, callee);
     struct pdt_entity *entity = pdt_entity(reader, body->group, as_written(reader, callee));
     bool is_virtual = reader->clang->Cursor_isDynamicCall(call) != 0;
     if (entity)
@@ -251,37 +255,109 @@ static bool is_of_result(struct pdt_body *body, CXCursor callee, uint32_t first,
            function_type(body, called);
 }
 
+/* x.f of a template's x: f may change it. */
+static void walk_other_callee(struct pdt_body *body, CXCursor callee, uint64_t type)
+{
+    struct pdt_reader *reader = body->reader;
+    CXCursor named = pdt_strip(reader, callee);
+    if (type || named.kind != CXCursor_MemberRefExpr) {
+        pdt_walk(body, callee, false, PDT_USE_READ);
+        return;
+    }
+    uint32_t first, n = pdt_children(reader, named, &first);
+    for (uint32_t i = 0; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 use_of_object(reader, named, reader->stack[first + i]));
+    pdt_drop(reader, first);
+}
+
+/* (x.*p)(): the type of p says what may be called. 0: it is another call. */
+static uint64_t walk_member_pointer(struct pdt_body *body, CXCursor callee)
+{
+    struct pdt_reader *reader = body->reader;
+    const struct pdt_clang *clang = reader->clang;
+    CXCursor operation = pdt_strip(reader, callee);
+    uint32_t first, n = 0;
+    uint64_t key = 0;
+    if (operation.kind != CXCursor_BinaryOperator)
+        return 0;
+    n = pdt_children(reader, operation, &first);
+    CXCursor object = n == 2 ? reader->stack[first] : operation;
+    CXCursor pointer = n == 2 ? reader->stack[first + 1] : operation;
+    pdt_drop(reader, first);
+    CXType type = clang->getCanonicalType(clang->getCursorType(pointer));
+    if (n == 2 && type.kind == CXType_MemberPointer)
+        key = pdt_type(reader, body->group, type);
+    if (!key)
+        return 0;
+    pdt_walk(body, object, false, use_of_object(reader, operation, object));
+    pdt_walk(body, pointer, false, PDT_USE_READ);
+    return key;
+}
+
+static void put_pointer_call(struct pdt_body *body, CXCursor call, CXCursor callee, uint64_t type)
+{
+    char text[PDT_TEXT_BYTES + 1];
+    pdt_text_of(body->reader, callee, callee, text);
+    put_call(body, call, type ? PDT_POINTER : PDT_DEPENDENT, 0, type, text);
+    pm_buf_add_uleb(&body->records, 0);
+}
+
+/* A copy that nobody wrote a constructor for, of a lambda for example. */
+static bool is_copy(struct pdt_reader *reader, CXCursor call, CXCursor value)
+{
+    const struct pdt_clang *clang = reader->clang;
+    CXType to = clang->getCanonicalType(clang->getCursorType(call));
+    CXType from = clang->getCanonicalType(clang->getCursorType(value));
+    return to.kind == CXType_Record && from.kind == CXType_Record &&
+           clang->equalCursors(clang->getTypeDeclaration(to), clang->getTypeDeclaration(from));
+}
+
 static void walk_other_call(struct pdt_body *body, CXCursor call, uint32_t first, uint32_t n)
 {
     struct pdt_reader *reader = body->reader;
-    char text[PDT_TEXT_BYTES + 1] = "";
-    uint64_t type = n ? function_type(body, reader->stack[first]) : 0;
-    if (n)
-        pdt_text_of(reader, reader->stack[first], reader->stack[first], text);
-    put_call(body, call, type ? PDT_POINTER : PDT_DEPENDENT, 0, type, text);
-    pm_buf_add_uleb(&body->records, 0);
-    for (uint32_t i = 0; i < n && !reader->failed; i++)
-        pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
+    CXCursor callee = n ? reader->stack[first] : call;
+    if (n == 1 && is_copy(reader, call, callee)) {
+        pdt_walk(body, callee, false, PDT_USE_READ);
+        return;
+    }
+    uint64_t type = n ? walk_member_pointer(body, callee) : 0;
+    bool is_walked = type != 0;
+    if (n && !type)
+        type = function_type(body, callee);
+    put_pointer_call(body, call, callee, type);
+    if (n && !is_walked)
+        walk_other_callee(body, callee, type);
+    for (uint32_t i = 1; i < n && !reader->failed; i++)
+        pdt_walk(body, reader->stack[first + i], false,
+                 type || !reader->is_cxx ? PDT_USE_READ : PDT_USE_UNKNOWN);
+}
+
+/* What libclang names, or the branch of a _Generic. */
+static CXCursor callee_of(struct pdt_reader *reader, CXCursor call)
+{
+    CXCursor callee = reader->clang->getCursorReferenced(call);
+    if (is_routine(callee.kind) || reader->is_cxx)
+        return callee;
+    uint32_t first, n = pdt_children(reader, call, &first);
+    CXCursor named = n ? pdt_strip(reader, reader->stack[first]) : call;
+    pdt_drop(reader, first);
+    return named.kind == CXCursor_DeclRefExpr ? reader->clang->getCursorReferenced(named) : callee;
 }
 
 void pdt_walk_call(struct pdt_body *body, CXCursor call, enum pdt_use use)
 {
     struct pdt_reader *reader = body->reader;
-    CXCursor callee = reader->clang->getCursorReferenced(call);
+    CXCursor callee = callee_of(reader, call);
     const char *operation = pdt_operator_of(reader, call);
-    if (!strcmp(operation, "[]")) {
-        pdt_walk_subscript(body, call, use);
+    if (is_routine(callee.kind) && pdt_walk_element(body, call, use))
         return;
-    }
     uint32_t first, n = pdt_children(reader, call, &first);
     if (!is_routine(callee.kind) || (!*operation && is_of_result(body, callee, first, n))) {
         walk_other_call(body, call, first, n);
-    } else if (!strcmp(operation, "*") || !strcmp(operation, "->")) {
+    } else if (!strcmp(operation, "->")) {
         pdt_put_call_of_operator(body, call);
-        if (*operation == '*')
-            pdt_walk_dereference(body, call, reader->stack[first], use);
-        else
-            pdt_walk_base(body, reader->stack[first]);
+        pdt_walk_base(body, reader->stack[first]);
     } else if (*operation) {
         walk_operator_call(body, call, callee, first, n);
     } else {

@@ -20,11 +20,17 @@ struct pdt_command {
     const char *const *arguments;
     uint32_t n_arguments;
     bool is_cxx;
+    const char *problem; /* why it cannot be read; NULL: it can */
 };
+
+#define PDT_FORTRAN_HINT                                                                   \
+    "Fortran is not read: build it with the GCC plugin and -fplugin-arg-perfmap-pdb=DIR, " \
+    "then 'perfmap pdb build --facts DIR'"
 
 struct pdt_commands {
     struct pdt_command *items;
-    uint32_t n, n_foreign; /* files that are neither C nor C++ are left out, and counted */
+    uint32_t n, cap;
+    uint32_t n_fortran, n_assembler, n_other; /* files that are left out */
     struct pm_arena arena;
 };
 

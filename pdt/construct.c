@@ -1,22 +1,34 @@
 /* What constructors do that nobody writes: bases and members that their lists do not name. */
 #include "body.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_PARTS = 4096 };
 
-static bool is_class(enum CXCursorKind kind)
+bool pdt_is_class(enum CXCursorKind kind)
 {
     return kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl ||
            kind == CXCursor_ClassTemplate || kind == CXCursor_ClassTemplatePartialSpecialization;
 }
 
+bool pdt_enter_class(struct pdt_body *body, CXCursor class, unsigned depth)
+{
+    body->n_parts = depth ? body->n_parts + 1 : 0;
+    if (depth >= PDT_MAX_PARTS || body->n_parts > MAX_PARTS)
+        return false;
+    for (unsigned i = 0; i < depth; i++)
+        if (body->reader->clang->equalCursors(body->classes[i], class))
+            return false;
+    body->classes[depth] = class;
+    return true;
+}
+
 /* As written: the class, or the template that it is an instance of. */
-static CXCursor class_of(struct pdt_reader *reader, CXType type)
+CXCursor pdt_class_of(struct pdt_reader *reader, CXType type)
 {
     CXCursor class = reader->clang->getTypeDeclaration(reader->clang->getCanonicalType(type));
     CXCursor template = reader->clang->getSpecializedCursorTemplate(class);
-    class = is_class(template.kind) ? template : class;
+    class = pdt_is_class(template.kind) ? template : class;
     CXCursor definition = reader->clang->getCursorDefinition(class);
-    return is_class(definition.kind) ? definition : class;
+    return pdt_is_class(definition.kind) ? definition : class;
 }
 
 static bool has_value(struct pdt_reader *reader, CXCursor declaration)
@@ -32,10 +44,13 @@ static bool has_value(struct pdt_reader *reader, CXCursor declaration)
 void pdt_walk_initial_value(struct pdt_body *body, CXCursor declaration)
 {
     struct pdt_reader *reader = body->reader;
+    enum pdt_use use = pdt_use_of_value(reader, declaration);
     uint32_t first, n = pdt_children(reader, declaration, &first);
-    for (uint32_t i = 0; i < n && !reader->failed; i++)
-        if (reader->clang->isExpression(reader->stack[first + i].kind))
-            pdt_walk(body, reader->stack[first + i], false, PDT_USE_READ);
+    for (uint32_t i = 0; i < n && !reader->failed; i++) {
+        CXCursor child = reader->stack[first + i];
+        if (reader->clang->isExpression(child.kind) && !pdt_is_of_type(reader, declaration, child))
+            pdt_walk(body, child, false, use);
+    }
     pdt_drop(reader, first);
 }
 
@@ -71,8 +86,8 @@ static void put_default(struct pdt_body *body, CXCursor part, CXCursor construct
 static void construct(struct pdt_body *body, CXCursor part, CXType type, unsigned depth)
 {
     struct pdt_reader *reader = body->reader;
-    CXCursor class = class_of(reader, type), constructor = {0};
-    if (!is_class(class.kind))
+    CXCursor class = pdt_class_of(reader, type), constructor = {0};
+    if (!pdt_is_class(class.kind))
         return;
     if (!find_constructors(reader, class, &constructor))
         walk_parts(body, constructor, class, depth + 1);
@@ -115,8 +130,8 @@ static void walk_part(struct pdt_body *body, CXCursor constructor, CXCursor part
 static void walk_parts(struct pdt_body *body, CXCursor constructor, CXCursor class, unsigned depth)
 {
     struct pdt_reader *reader = body->reader;
-    if (depth > MAX_DEPTH || is_listed(reader, constructor, class)) /* it delegates */
-        return;
+    if (is_listed(reader, constructor, class) || !pdt_enter_class(body, class, depth))
+        return; /* it delegates */
     uint32_t first, n = pdt_children(reader, class, &first);
     for (uint32_t i = 0; i < n && !reader->failed; i++)
         walk_part(body, constructor, reader->stack[first + i], depth);
@@ -126,7 +141,7 @@ static void walk_parts(struct pdt_body *body, CXCursor constructor, CXCursor cla
 void pdt_walk_constructor(struct pdt_body *body, CXCursor constructor)
 {
     CXCursor class = body->reader->clang->getCursorSemanticParent(constructor);
-    if (is_class(class.kind))
+    if (pdt_is_class(class.kind))
         walk_parts(body, constructor, class, 0);
 }
 
@@ -136,25 +151,7 @@ void pdt_walk_implicit_constructor(struct pdt_body *body, CXCursor callee)
     CXCursor class = reader->clang->getCursorSemanticParent(callee), none = {0};
     if (callee.kind != CXCursor_Constructor || reader->clang->Cursor_getNumArguments(callee) != 0)
         return;
-    CXCursor written = class_of(reader, reader->clang->getCursorType(class));
-    if (is_class(written.kind) && !find_constructors(reader, written, &none))
+    CXCursor written = pdt_class_of(reader, reader->clang->getCursorType(class));
+    if (pdt_is_class(written.kind) && !find_constructors(reader, written, &none))
         walk_parts(body, none, written, 0);
-}
-
-void pdt_walk_delete(struct pdt_body *body, CXCursor expression)
-{
-    const struct pdt_clang *clang = body->reader->clang;
-    uint32_t first, n = pdt_children(body->reader, expression, &first);
-    CXCursor pointer = n ? pdt_strip(body->reader, body->reader->stack[first]) : expression;
-    pdt_drop(body->reader, first);
-    CXType type = clang->getCanonicalType(clang->getCursorType(pointer));
-    CXCursor class = class_of(body->reader, clang->getPointeeType(type));
-    n = is_class(class.kind) ? pdt_children(body->reader, class, &first) : 0;
-    for (uint32_t i = 0; i < n; i++) {
-        CXCursor child = body->reader->stack[first + i];
-        if (child.kind == CXCursor_Destructor)
-            pdt_put_call_of(body, expression, child, clang->CXXMethod_isVirtual(child) != 0);
-    }
-    if (n)
-        pdt_drop(body->reader, first);
 }

@@ -421,6 +421,7 @@ struct pdt_entity *pdt_entity(struct pdt_reader *reader, uint32_t group, CXCurso
         entity->is_routine = is_routine;
         entity->is_array = is_array_kind(type.kind);
         entity->is_pointer = type.kind == CXType_Pointer;
+        entity->is_container = !is_routine && reader->is_cxx && pdt_is_container(reader, type);
     }
     entity->emitted_in = group + 1;
     if (is_routine)

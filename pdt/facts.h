@@ -17,12 +17,13 @@
 struct pdt_facts {
     struct pm_pif **items; /* one for each file */
     uint32_t n, cap, n_damaged;
-    struct pm_arena arena; /* texts that are made of theirs */
+    uint32_t n_stale, n_old; /* left out, for their sources are gone; older than their sources */
+    struct pm_arena arena;   /* texts that are made of theirs */
 };
 
 /* All files *.pif of the folder, in the order of their names. note, which may be NULL, is told of
- * damaged ones, of which the records before the damage are kept. PM_ERR_NOT_FOUND: no folder, or
- * nothing in it. PM_ERR_FORMAT: all are damaged. */
+ * stale ones, and of damaged ones, of which the records before the damage are kept.
+ * PM_ERR_NOT_FOUND: no folder, or nothing in it. PM_ERR_FORMAT: all are damaged. */
 PM_MUST_CHECK enum pm_status pdt_facts_read(const char *dir,
                                             void (*note)(void *context, const char *text),
                                             void *context, struct pm_error *err,

@@ -1,4 +1,5 @@
 #include "facts_names.h"
+#include "group.h"
 
 #include <strings.h>
 
@@ -89,4 +90,37 @@ const char *pdt_type_kind(const char *type)
     if (strchr(type, '['))
         return "VariableArray";
     return *type && type[strlen(type) - 1] == '*' ? "Pointer" : "Unexposed";
+}
+
+static void add_squeezed(struct pm_buf *buf, const char *p, const char *end)
+{
+    for (; p < end; p++)
+        if (*p != ' ')
+            pm_buf_add_byte(buf, (unsigned char)*p);
+}
+
+uint64_t pdt_signature_key(struct pm_str name, struct pm_str type)
+{
+    enum { SEED = 0x7067 };
+    struct pm_buf buf = PM_BUF_INIT(1 << 24);
+    const char *begin = type.len ? memchr(type.p, '(', type.len) : NULL;
+    const char *end = type.len ? memrchr(type.p, ')', type.len) : NULL;
+    add_squeezed(&buf, name.p, name.p + name.len);
+    if (begin && end)
+        add_squeezed(&buf, begin, end + 1);
+    uint64_t key = pdt_key(buf.data ? buf.data : "", buf.len, SEED);
+    pm_buf_release(&buf);
+    return key;
+}
+
+const char *pdt_complete_symbol(struct pm_arena *arena, const char *symbol)
+{
+    char *copy = pm_arena_strndup(arena, symbol, strlen(symbol));
+    bool is_cxx = copy && !strncmp(copy, "_ZN", 3);
+    for (char *p = copy; is_cxx && *p; p++)
+        if ((*p == 'C' || *p == 'D') && p[1] >= '0' && p[1] <= '4' && p[2] == 'E') {
+            p[1] = '1';
+            break;
+        }
+    return copy;
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { NAME_BYTES = 1 << 16 };
 
@@ -34,6 +35,70 @@ static struct pm_pif *add_pif(struct pdt_facts *facts)
     return pif;
 }
 
+/* --- files of objects that are no longer built --- */
+
+/* "heat-0123456789abcdef.pif" is of heat.o or heat.c.o: is it of this source? */
+static bool is_source_of(const char *source, const char *facts)
+{
+    const char *name = strrchr(source, '/'), *stem = strrchr(facts, '/');
+    const char *dash = stem ? strrchr(stem, '-') : NULL;
+    if (!name || !dash)
+        return false;
+    size_t len = (size_t)(dash - stem);
+    return !strncmp(name, stem, len) &&
+           (!name[len] || (name[len] == '.' && !strchr(name + len + 1, '.')));
+}
+
+static const char *source_of(const struct pm_pif *pif, const char *facts)
+{
+    struct pm_pif_noun noun;
+    for (size_t i = 0; i < pm_pif_n_nouns(pif); i++) {
+        pm_pif_get_noun(pif, i, &noun);
+        const char *path = noun.kind && !strcmp(noun.kind, "file")
+                               ? pm_pif_get_attribute(pif, noun.id, "path")
+                               : NULL;
+        if (path && *path == '/' && is_source_of(path, facts))
+            return path;
+    }
+    return NULL;
+}
+
+/* True: its source is gone. */
+static bool is_stale(struct pdt_facts *facts, const struct pm_pif *pif, const char *path)
+{
+    struct stat source, written;
+    const char *name = source_of(pif, path);
+    if (!name || stat(path, &written) != 0)
+        return false;
+    if (stat(name, &source) != 0)
+        return errno == ENOENT;
+    bool is_newer = source.st_mtim.tv_sec > written.st_mtim.tv_sec ||
+                    (source.st_mtim.tv_sec == written.st_mtim.tv_sec &&
+                     source.st_mtim.tv_nsec > written.st_mtim.tv_nsec);
+    facts->n_old += is_newer;
+    return false;
+}
+
+static void drop_last(struct pdt_facts *facts)
+{
+    pm_pif_free(facts->items[--facts->n]);
+    facts->n_stale++;
+}
+
+static void tell_stale(const struct pdt_facts *facts, const char *dir,
+                       void (*note)(void *context, const char *text), void *context)
+{
+    struct pm_buf text = PM_BUF_INIT(8192);
+    if (facts->n_stale)
+        pm_buf_printf(&text, "'%s': left out %u of sources that are gone", dir, facts->n_stale);
+    if (facts->n_old)
+        pm_buf_printf(&text, "%s%u older than the source: compile again",
+                      facts->n_stale ? "; " : "facts: ", facts->n_old);
+    if (note && text.len)
+        note(context, text.data);
+    pm_buf_release(&text);
+}
+
 /* A damaged file is told of, and does not end the build. */
 static enum pm_status read_file(struct pdt_facts *facts, const char *path,
                                 void (*note)(void *context, const char *text), void *context,
@@ -56,6 +121,10 @@ static enum pm_status read_file(struct pdt_facts *facts, const char *path,
         pm_buf_release(&text);
     }
     pm_error_release(&problem);
+    if (!pm_pif_n_nouns(pif))
+        return PM_OK;
+    if (is_stale(facts, pif, path))
+        drop_last(facts);
     return PM_OK;
 }
 
@@ -67,6 +136,9 @@ static enum pm_status check_read(const char *dir, const struct pdt_facts *facts,
     if (facts->n)
         return pm_error_set(err, PM_ERR_FORMAT, "none of %u files of facts in '%s' could be read",
                             facts->n, dir);
+    if (facts->n_stale)
+        return pm_error_set(err, PM_ERR_NOT_FOUND, "all facts in '%s' are of sources that are gone",
+                            dir);
     pm_error_set(err, PM_ERR_NOT_FOUND, "there are no facts (*.pif) in '%s'", dir);
     return pm_error_add(err, "compile the program with -fplugin=$(perfmap plugin-path) "
                              "-fplugin-arg-perfmap-pdb=DIR");
@@ -93,6 +165,7 @@ enum pm_status pdt_facts_read(const char *dir, void (*note)(void *context, const
     free(names);
     if (status != PM_OK)
         return status;
+    tell_stale(ret_facts, dir, note, context);
     return check_read(dir, ret_facts, err);
 }
 

@@ -17,8 +17,11 @@ struct importing {
     struct pm_map variables; /* of libclang: name and file, or class and name, to variable */
     struct pm_map loops;     /* id to row */
     /* One file: */
-    struct pm_map names;  /* of files, as shown, to store's files */
-    struct pm_map bodies; /* ids of functions whose bodies are taken, to routines */
+    struct pm_map names;   /* of files, as shown, to store's files */
+    struct pm_map bodies;  /* ids of functions whose bodies are taken, to routines */
+    struct pm_map symbols; /* ids of functions to texts */
+    const char **texts;
+    uint32_t n_texts, cap_texts;
 };
 
 #define ITEM(importing, map, key, what, is_new)                                 \
@@ -88,9 +91,47 @@ static uint64_t linkage_key(struct pm_str name, uint32_t local_file)
     return pdt_key(name.p, name.len, SEED_LINKAGE + ((uint64_t)local_file << 16));
 }
 
-static struct pm_str linkage_of(const struct pm_pif_noun *noun)
+/* Constructors and destructors have several symbols, and no linkage: their code's is taken, as that
+ * of the complete object (C1, D1). */
+static struct pm_str linkage_of(const struct importing *importing, const struct pm_pif_noun *noun)
 {
+    uint32_t text = noun->linkage ? 0 : pm_map_get(&importing->symbols, noun->id);
+    if (text)
+        return pm_str_of(importing->texts[text - 1]);
     return pm_str_of(noun->linkage ? noun->linkage : noun->name);
+}
+
+static enum pm_status add_symbol(struct importing *importing, const struct pm_pif_mapping *mapping)
+{
+    const struct pm_pif_sentence *from = &mapping->source, *to = &mapping->destination;
+    struct pm_pif_noun symbol, function;
+    if (from->n_nouns != 1 || to->n_nouns != 1 ||
+        from->verb != pm_pif_verb_id("Base", "Executes") ||
+        to->verb != pm_pif_verb_id("Source", "Executes") ||
+        !pm_pif_find_noun(importing->pif, from->nouns[0], &symbol) ||
+        !pm_pif_find_noun(importing->pif, to->nouns[0], &function) || function.linkage ||
+        !is_kind(&symbol, "symbol") || !is_kind(&function, "function"))
+        return PM_OK;
+    const char *text = pdt_complete_symbol(&importing->facts->arena, symbol.name);
+    void *grown = pm_grow_array(importing->texts, importing->n_texts, &importing->cap_texts, 64,
+                                sizeof *importing->texts);
+    if (!grown || !text)
+        return store_no_memory(importing->store);
+    importing->texts = grown;
+    importing->texts[importing->n_texts++] = text;
+    return put(importing, &importing->symbols, function.id, importing->n_texts);
+}
+
+static enum pm_status add_symbols(struct importing *importing)
+{
+    struct pm_pif_mapping mapping;
+    for (size_t i = 0; i < pm_pif_n_mappings(importing->pif); i++) {
+        pm_pif_get_mapping(importing->pif, i, &mapping);
+        enum pm_status status = add_symbol(importing, &mapping);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 static bool is_local(const struct importing *importing, const struct pm_pif_noun *noun)
@@ -99,7 +140,18 @@ static bool is_local(const struct importing *importing, const struct pm_pif_noun
     return local && strcmp(local, "yes") == 0;
 }
 
-/* Routines that libclang knows, by their symbols. A definition goes before a declaration. */
+static enum pm_status collect_signature(struct importing *importing, uint32_t i)
+{
+    const struct pdt_store *store = importing->store;
+    const struct stored_routine *r = &store->routines[i];
+    if ((r->kind != PDT_CONSTRUCTOR && r->kind != PDT_DESTRUCTOR) || !r->type)
+        return PM_OK;
+    uint64_t key = pdt_signature_key(r->full_name, store->types[r->type - 1].canonical);
+    return put(importing, &importing->linkages, key, i + 1);
+}
+
+/* Routines that libclang knows, by their symbols; constructors and destructors by their names and
+ * parameters, for compilers tell no symbol of these. A definition goes before a declaration. */
 static enum pm_status collect_linkages(struct importing *importing)
 {
     const struct pdt_store *store = importing->store;
@@ -108,6 +160,8 @@ static enum pm_status collect_linkages(struct importing *importing)
         uint32_t file = r->linkage == PDT_INTERNAL ? r->place.file : 0;
         uint64_t key = linkage_key(r->linkage_name, file);
         uint32_t there = pm_map_get(&importing->linkages, key);
+        if (collect_signature(importing, i) != PM_OK)
+            return PM_ERR_MEMORY;
         if (!r->linkage_name.len || (there && store->routines[there - 1].flags & PDT_IS_DEFINED))
             continue;
         enum pm_status status = put(importing, &importing->linkages, key, i + 1);
@@ -123,7 +177,9 @@ static enum pm_status find_routine(struct importing *importing, const struct pm_
 {
     struct pdt_store *store = importing->store;
     bool is_new;
-    uint64_t key = linkage_key(linkage_of(noun), is_local(importing, noun) ? file : 0);
+    uint64_t key = linkage_key(linkage_of(importing, noun), is_local(importing, noun) ? file : 0);
+    if (!pm_map_get(&importing->linkages, key) && !noun->linkage && strchr(noun->name, '('))
+        key = pdt_signature_key(pm_str_of(noun->name), (struct pm_str){0});
     uint32_t known = pm_map_get(&importing->linkages, key);
     if (known && !pm_map_get(&store->routine_ids, noun->id) &&
         !pm_map_put(&store->routine_ids, noun->id, known))
@@ -138,7 +194,7 @@ static enum pm_status describe(struct importing *importing, const struct pm_pif_
                                uint32_t file, struct stored_routine *ret)
 {
     struct pm_buf usr = PM_BUF_INIT(1 << 20);
-    struct pm_str linkage = linkage_of(noun);
+    struct pm_str linkage = linkage_of(importing, noun);
     const char *path = file ? importing->store->files[file - 1].name : "";
     bool local = is_local(importing, noun);
     pm_buf_printf(&usr, "%s:%s", pdt_is_fortran_path(path) ? "fortran" : "facts", linkage.p);
@@ -172,6 +228,20 @@ static bool is_at(const struct stored_routine *routine, const struct stored_plac
     return routine->place.file == place->file && routine->place.line == place->line;
 }
 
+static bool is_of_reader(const struct stored_routine *routine)
+{
+    return routine->usr.len > 2 && !memcmp(routine->usr.p, "c:", 2);
+}
+
+/* What libclang says of a declaration holds for the definition, too. */
+static struct stored_routine as_declared(const struct stored_routine *there,
+                                         const struct stored_place *place)
+{
+    struct stored_routine routine = *there;
+    routine.place = *place;
+    return routine;
+}
+
 static enum pm_status define(struct importing *importing, const struct pm_pif_noun *noun,
                              uint32_t id, struct stored_routine *routine)
 {
@@ -185,7 +255,9 @@ static enum pm_status define(struct importing *importing, const struct pm_pif_no
     }
     if (there->flags & PDT_IS_DEFINED) /* another unit told of it */
         return PM_OK;
-    routine->flags = PDT_IS_DEFINED;
+    if (is_of_reader(there) && !pdt_is_fortran_path(store->files[routine->place.file - 1].name))
+        *routine = as_declared(there, &routine->place);
+    routine->flags |= PDT_IS_DEFINED;
     if (store->files[routine->place.file - 1].is_system)
         routine->flags |= PDT_IS_SYSTEM;
     routine->type = there->type;
@@ -203,7 +275,7 @@ static enum pm_status define(struct importing *importing, const struct pm_pif_no
 static enum pm_status add_module(struct importing *importing, const struct pm_pif_noun *noun,
                                  uint32_t file)
 {
-    struct pm_str name = pdt_module_of(linkage_of(noun).p);
+    struct pm_str name = pdt_module_of(linkage_of(importing, noun).p);
     uint32_t *slot;
     if (!name.len || !file || !noun->line)
         return PM_OK;
@@ -531,6 +603,9 @@ static enum pm_status add_pif(struct importing *importing)
                                          add_directive, add_type,    add_variable, count_statement};
     pm_map_release(&importing->names);
     pm_map_release(&importing->bodies);
+    enum pm_status named = add_symbols(importing);
+    if (named != PM_OK)
+        return named;
     for (size_t i = 0; i < sizeof visits / sizeof *visits; i++) {
         enum pm_status status = each_noun(importing, visits[i]);
         if (status != PM_OK)
@@ -563,8 +638,9 @@ enum pm_status pdt_facts_store(struct pdt_facts *facts, struct pdt_store *store,
     store->err = err;
     enum pm_status status = add_all(&importing);
     struct pm_map *maps[] = {&importing.linkages, &importing.variables, &importing.loops,
-                             &importing.names, &importing.bodies};
+                             &importing.names,    &importing.bodies,    &importing.symbols};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         pm_map_release(maps[i]);
+    free(importing.texts);
     return store->failed ? PM_ERR_MEMORY : status;
 }

@@ -71,7 +71,9 @@ static const struct query_field unit_numbers[] = {{"errors", "t.n_errors"}, {NUL
 
 #define ROUTINE_OF(t) \
     "(SELECT x.full_name FROM main.routines x WHERE x.id = " t ".routine) AS routine"
-#define HAS_COUNTS "CASE WHEN v.is_array OR v.is_pointer OR v.kind = 'field' THEN "
+#define HAS_COUNTS                                                                       \
+    "CASE WHEN v.is_array OR v.is_pointer OR v.kind = 'field' OR EXISTS (SELECT 1 FROM " \
+    "main.accesses x WHERE x.variable = v.id) THEN "
 #define COUNT_OF(modes) \
     "(SELECT count(*) FROM main.accesses x WHERE x.variable = v.id AND x.mode IN (" modes ")) END"
 #define VARIABLE_COLUMNS                                                                  \

@@ -468,6 +468,10 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     struct pdt_reader reader = {
         .clang = clang, .unit = unit, .long_text = PM_BUF_INIT(MAX_TEXT_BYTES)};
     const struct pdt_command *command = unit->command;
+    if (command->problem) {
+        pdt_unit_fail(unit, command->problem);
+        return;
+    }
     if (access(command->file, R_OK) != 0) {
         pdt_unit_fail(unit, "the file is not there (any more)");
         return;
@@ -493,6 +497,9 @@ void pdt_read_unit(const struct pdt_clang *clang, struct pdt_unit *unit)
     free(reader.pragmas);
     free(reader.paths);
     pm_buf_release(&reader.long_text);
+    free(reader.destructors);
+    pm_map_release(&reader.destructor_slots);
+    pm_map_release(&reader.container_slots);
     pm_map_release(&reader.path_slots);
     pm_map_release(&reader.line_slots);
     pm_map_release(&reader.type_slots);

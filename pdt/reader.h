@@ -29,7 +29,7 @@ struct pdt_entity {
     CXCursor cursor;
     uint64_t key, type_key;
     uint32_t emitted_in; /* the group that has its record last, + 1 */
-    bool is_array, is_pointer, is_routine;
+    bool is_array, is_pointer, is_routine, is_container;
 };
 
 struct pdt_seen_file {
@@ -71,7 +71,12 @@ struct pdt_reader {
     uint32_t n_seen_files, cap_seen_files;
     struct pdt_seen_type *types;
     uint32_t n_types, cap_types;
-    struct pm_map type_slots; /* hash: 1 + the last type with it */
+    struct pm_map type_slots;      /* hash: 1 + the last type with it */
+    struct pm_map container_slots; /* classes: 1; 2 of containers */
+    struct pm_map
+        destructor_slots; /* classes: 1 + which of `destructors`; its kind is 0 for none */
+    CXCursor *destructors;
+    uint32_t n_destructors, cap_destructors;
     struct pm_map path_slots; /* files: 1 + the position of their paths */
     const char **paths;
     uint32_t n_paths, cap_paths;
@@ -122,6 +127,8 @@ uint64_t pdt_type(struct pdt_reader *reader, uint32_t group, CXType type);
 /* What a declaration declares, with its record in the group. NULL: nothing of the kind. */
 struct pdt_entity *pdt_entity(struct pdt_reader *reader, uint32_t group, CXCursor declaration);
 void pdt_declare(struct pdt_reader *reader, CXCursor declaration);
+/* reference.c. A class with elements, but not one that points to them. */
+bool pdt_is_container(struct pdt_reader *reader, CXType type);
 enum pdt_access pdt_access_of(struct pdt_reader *reader, CXCursor cursor);
 
 /* body.c. The body of a routine; or an initial value. */

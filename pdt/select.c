@@ -40,6 +40,12 @@ static enum pm_status take_row(struct pdt_selected *selected, const struct pm_se
                                                  .linkage = routine.linkage};
     if (filter && !pm_selection_fits(filter, &subject))
         return PM_OK;
+    if (sqlite3_column_type(row, 10) == SQLITE_NULL) {
+        bool is_bound = sqlite3_column_int(row, 9) != 0;
+        if (is_bound && !selected->n_open++)
+            selected->open_name = keep(selected, routine.name);
+        return PM_OK;
+    }
     void *grown = pm_grow_array(selected->routines, selected->n_selected, &selected->cap_selected,
                                 64, sizeof *selected->routines);
     if (!grown)

@@ -62,6 +62,10 @@ struct pdt_selected {
     uint32_t n_unknown;   /* of which the run says nothing */
     uint32_t n_rough;     /* of the selected ones, whose times are of few samples */
     uint32_t n_templates; /* selected by their names */
+    /* Not selected, because the run has bounds only, which leave a condition open; the first of
+     * them. */
+    uint32_t n_open;
+    const char *open_name;
     bool uses_run, uses_times;
     struct pm_arena arena;
 };

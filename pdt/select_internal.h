@@ -7,7 +7,8 @@
 #include "select.h"
 
 /* All conditions joined, and the columns id, signature, symbol, file, line, is_local, is_template,
- * n_runs (of temp.measured; NULL: the run says nothing), is_rough. */
+ * is_unknown (to the run), is_rough, is_bound, fits. NULL of the last: it is not known whether it
+ * does. */
 PM_MUST_CHECK enum pm_status select_to_sql(const struct pdt_selection_request *request,
                                            struct pm_error *err, bool *ret_uses_run,
                                            bool *ret_uses_times, struct query_sql *ret_sql);

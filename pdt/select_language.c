@@ -416,15 +416,16 @@ enum pm_status select_to_sql(const struct pdt_selection_request *request, struct
             "r") ", r.linkage_name, (SELECT f.name FROM "
                  "main.files f WHERE f.id = r.file) AS file, r.line, r.linkage = 'internal', "
                  "r.is_template OR r.linkage_name = '' AND r.usr <> '', m.routine IS NULL, "
-                 "m.is_rough FROM "
-                 "main.routines r LEFT JOIN temp.measured m ON m.routine = r.id "
-                 "WHERE " SELECT_IS_OWN);
+                 "m.is_rough, m.calls_are_at_least OR m.times_are_at_least, 1");
     for (size_t i = 0; i < request->n_conditions; i++) {
         enum pm_status status = add_condition(request->conditions[i], &context, err, ret_sql);
         if (status != PM_OK)
             return status;
     }
-    pm_buf_add_str(&ret_sql->text, " ORDER BY file, r.line, r.column, r.id");
+    pm_buf_add_str(&ret_sql->text,
+                   " AS fits FROM main.routines r LEFT JOIN temp.measured m ON m.routine = r.id "
+                   "WHERE " SELECT_IS_OWN " AND fits IS NOT 0 ORDER BY file, r.line, r.column, "
+                   "r.id");
     *ret_uses_run = context.uses_run;
     *ret_uses_times = context.uses_times;
     return ret_sql->text.failed ? pm_error_set(err, PM_ERR_MEMORY, "out of memory") : PM_OK;

@@ -151,21 +151,55 @@ static enum pm_status write_calls(struct pdt_store *store)
 
 /* --- what calls through pointers may reach --- */
 
+enum { FUNCTION_SEED = 2, METHOD_SEED = 3 };
+
 /* A function that throws nothing may be called by a pointer that does not say so. */
-static uint64_t type_sum(const struct pdt_store *store, uint32_t type)
+static uint64_t sum_of_text(struct pm_str text, uint64_t seed)
 {
-    struct pm_str text = store->types[type - 1].canonical;
     static const char end[] = " noexcept";
     size_t len = sizeof end - 1;
     if (text.len > len && memcmp(text.p + text.len - len, end, len) == 0)
         text.len -= len;
-    return pdt_key(text.p ? text.p : "", text.len, 2);
+    return pdt_key(text.p ? text.p : "", text.len, seed);
+}
+
+/* "int (List::*)(int)", of a pointer to a member: "int (int)" of a method. Its class counts for
+ * nothing: methods of bases are members, too. */
+static uint64_t sum_of_member(struct pm_str text, const char *star)
+{
+    struct pm_buf buf = PM_BUF_INIT(1 << 24);
+    const char *begin = star;
+    for (int depth = 1; begin > text.p && depth; begin--)
+        depth += (begin[-1] == ')') - (begin[-1] == '(');
+    pm_buf_add(&buf, text.p, (size_t)(begin - text.p));
+    pm_buf_add(&buf, star + 4, (size_t)(text.p + text.len - star - 4));
+    uint64_t sum = sum_of_text((struct pm_str){buf.data, buf.len}, METHOD_SEED);
+    pm_buf_release(&buf);
+    return sum;
+}
+
+static uint64_t type_sum(const struct pdt_store *store, uint32_t type)
+{
+    struct pm_str text = store->types[type - 1].canonical;
+    const char *star = text.len ? memmem(text.p, text.len, "::*)", 4) : NULL;
+    if (star && pm_str_is(store->types[type - 1].kind, "MemberPointer"))
+        return sum_of_member(text, star);
+    return sum_of_text(text, FUNCTION_SEED);
 }
 
 /* A pointer to a function never leads to a method that needs an object, whose type looks alike. */
 static bool is_of_object(const struct stored_routine *routine)
 {
     return routine->class && !(routine->flags & PDT_IS_STATIC);
+}
+
+static uint64_t sum_of_routine(const struct pdt_store *store, const struct stored_routine *routine)
+{
+    if (!routine->is_taken || !routine->type)
+        return 0;
+    return is_of_object(routine)
+               ? sum_of_text(store->types[routine->type - 1].canonical, METHOD_SEED)
+               : type_sum(store, routine->type);
 }
 
 static enum pm_status write_targets_of(struct pdt_store *store, const uint64_t *sums, uint32_t type)
@@ -191,9 +225,7 @@ static enum pm_status write_targets(struct pdt_store *store)
     uint64_t *sums = pm_alloc_array(store->n_routines + 1u, sizeof *sums);
     enum pm_status status = sums ? PM_OK : store_no_memory(store);
     for (uint32_t i = 0; sums && i < store->n_routines; i++)
-        if (store->routines[i].is_taken && store->routines[i].type &&
-            !is_of_object(&store->routines[i]))
-            sums[i] = type_sum(store, store->routines[i].type);
+        sums[i] = sum_of_routine(store, &store->routines[i]);
     for (uint32_t i = 0; status == PM_OK && i < store->n_calls; i++) {
         const struct stored_call *call = &store->calls[i];
         if (call->kind != PDT_POINTER || !call->type || pm_map_get(&done, call->type))
@@ -206,7 +238,8 @@ static enum pm_status write_targets(struct pdt_store *store)
     return status;
 }
 
-/* All that override a method, at any distance. A pure method is no target itself. */
+/* All that override a method, at any distance. A pure method is no target itself. A pointer to a
+ * virtual method leads to them, too. */
 static enum pm_status write_virtual_targets(struct pdt_store *store)
 {
     static const char sql[] =
@@ -215,7 +248,14 @@ static enum pm_status write_virtual_targets(struct pdt_store *store)
         "FROM overrides UNION SELECT t.method, o.routine FROM t JOIN overrides o ON o.method = "
         "t.routine) SELECT t.method, t.routine, count(*) OVER (PARTITION BY t.method) + "
         "(SELECT NOT r.is_pure FROM routines r WHERE r.id = t.method) FROM t WHERE t.method <> "
-        "t.routine ORDER BY t.method, t.routine";
+        "t.routine ORDER BY t.method, t.routine;"
+        "CREATE TEMP TABLE taken AS SELECT DISTINCT p.type, v.routine FROM pointer_targets p JOIN "
+        "virtual_targets v ON v.method = p.routine;"
+        "INSERT INTO pointer_targets SELECT t.type, t.routine, 0 FROM taken t WHERE NOT EXISTS "
+        "(SELECT 1 FROM pointer_targets p WHERE p.type = t.type AND p.routine = t.routine);"
+        "UPDATE pointer_targets SET n_targets = (SELECT count(*) FROM pointer_targets p WHERE "
+        "p.type = pointer_targets.type) WHERE type IN (SELECT type FROM taken);"
+        "DROP TABLE taken";
     return pm_database_exec(store->pdb, sql, store->err);
 }
 
