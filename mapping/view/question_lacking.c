@@ -172,8 +172,9 @@ enum pm_status pm_ask_note_lacking(struct pm_view *view, const struct pm_questio
                                    struct pm_answer *answer, struct pm_error *err)
 {
     enum pm_status status = note_inlined_callers(view, answer, err);
-    if (status == PM_OK)
-        status = note_jumps(view, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = note_jumps(view, answer, err);
     for (uint32_t i = 0; i < answer->n_asked && status == PM_OK && answer->n_rows; i++) {
         uint32_t asked = answer->asked[i];
         if (!lacks_of(view->data, &answer->matches[asked], PM_BARE_PASSED_ON))

@@ -202,7 +202,7 @@ static void a_question_that_fits_nothing_loads_no_archive_again(void **state)
         assert_int_equal(unlink("once.perfmap"), 0);
         assert_int_equal(pm_ask_answer(&view, question, false, &err, &answer), questions[i].status);
         if (i == 1)
-            assert_non_null(strstr(answer->notes[0].text, "is known, but was never active"));
+            assert_non_null(strstr(answer->notes[0].text, "and this run has none"));
         if (i == 2)
             assert_non_null(strstr(pm_error_text(&err), "no noun fits 'nowhere'"));
         pm_error_release(&err);
