@@ -685,6 +685,10 @@ def main():
     tally = collections.defaultdict(list)
     start = time.monotonic()
     cells = list(cells_of(options, compilers, all_programs, tally["missing"]))
+    n_blocks = collections.Counter()
+    for cell in cells:  # a program may have several blocks
+        n_blocks[cell.folder] += 1
+        cell.folder += f".{n_blocks[cell.folder]}" if n_blocks[cell.folder] > 1 else ""
     if options.list:
         print("\n".join(cell.name() for cell in cells))
         return 0
