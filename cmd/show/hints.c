@@ -80,6 +80,14 @@ static void add_meaning(struct legend *legend, const char *mark, const char *mea
     fprintf(legend->out, "%s%s: %s", separator, mark, meaning);
 }
 
+static const char *meaning_of_doubt(const struct pm_view *report)
+{
+    enum { LEAST_NS = 1000000 };
+    return report->misplaced_ns < LEAST_NS
+               ? "uncertain, because much cost of measuring was subtracted"
+               : "uncertain, because much cost of measuring, or preempted time, was subtracted";
+}
+
 /* What the marks of the table mean, those that are in it. */
 static void print_legend(struct pm_view *report, const struct show_term *term,
                          const struct show_marks *marks, FILE *out)
@@ -96,9 +104,7 @@ static void print_legend(struct pm_view *report, const struct show_term *term,
         add_meaning(&legend,
                     term->utf8 ? "≥" : ">=", "at least, because not all of it was followed");
     if (is_uncertain)
-        add_meaning(&legend, "~",
-                    of_estimates ? "uncertain, because much cost of measuring was subtracted"
-                                 : few);
+        add_meaning(&legend, "~", of_estimates ? meaning_of_doubt(report) : few);
     for (const char *letter = marks->letters; *letter; letter++)
         add_meaning(&legend, (const char[]){*letter, 0}, pm_view_mark_meaning(*letter));
     if (marks->preempted)
