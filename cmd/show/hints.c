@@ -81,6 +81,14 @@ static void add_meaning(struct legend *legend, const char *mark, const char *mea
     fprintf(legend->out, "%s%s: %s", separator, mark, meaning);
 }
 
+static const char *meaning_of_doubt(const struct pm_view *report)
+{
+    enum { LEAST_NS = 1000000 };
+    return report->misplaced_ns < LEAST_NS
+               ? "uncertain, because much cost of measuring was subtracted"
+               : "uncertain, because much cost of measuring, or preempted time, was subtracted";
+}
+
 /* Of times by the clock. */
 static const char *why_uncertain(const struct pm_view *report)
 {
@@ -91,7 +99,7 @@ static const char *why_uncertain(const struct pm_view *report)
                      pm_view_is_uncertain(report, &report->rows[r]);
     }
     if (!any_others)
-        return "uncertain, because much cost of measuring was subtracted";
+        return meaning_of_doubt(report);
     return any_doubt ? "uncertain, because of subtracted cost of measuring, or of called code that "
                        "ended by a jump"
                      : "at most: called code ended by a jump to code that is not measured";

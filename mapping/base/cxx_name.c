@@ -468,3 +468,20 @@ bool pm_cxx_type_has(const char *type, const char *letters)
     }
     return false;
 }
+
+/* --- bodies of constructors and destructors --- */
+
+/* LTO appends ".lto_priv.0"; behind the digit a name ends, or has arguments or ABI tags. */
+bool pm_cxx_is_lower_body(const char *symbol, const char *above)
+{
+    size_t i = 0;
+    while (symbol[i] && symbol[i] == above[i])
+        i++;
+    bool is_body = i > 2 && symbol[i] && strchr("124", symbol[i]) && above[i] &&
+                   strchr("012", above[i]) && (symbol[i - 1] == 'D' || symbol[i - 1] == 'C');
+    if (!is_body || strncmp(symbol, "_Z", 2) != 0 || above[i] >= symbol[i] || !symbol[i + 1] ||
+        !strchr("EIB", symbol[i + 1]))
+        return false;
+    size_t len = strcspn(symbol + i + 1, ".");
+    return strcspn(above + i + 1, ".") == len && !memcmp(symbol + i + 1, above + i + 1, len);
+}

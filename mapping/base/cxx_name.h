@@ -43,4 +43,8 @@ bool pm_cxx_name_coroutine(const char *demangled, struct pm_buf *out);
  * pointer. */
 bool pm_cxx_type_has(const char *type, const char *letters);
 
+/* Bodies of constructors and destructors, by their symbols: _ZN1aD0Ev calls _ZN1aD1Ev, and that
+ * _ZN1aD2Ev; with -Os they all call _ZN1aD4Ev. Is the symbol one that the other may call? */
+bool pm_cxx_is_lower_body(const char *symbol, const char *above);
+
 #endif

@@ -2,6 +2,7 @@
  * code with sleds. */
 #include "binaries.h"
 
+#include "bodies.h"
 #include "call_paths.h"
 #include "code.h"
 #include "collector.h"
@@ -163,6 +164,7 @@ struct binary_parts {
     struct collect_code_keys codes;
     struct collect_calls calls;
     struct collect_routes routes;
+    struct collect_body_calls body_calls;
 };
 
 enum pm_status collect_binary(struct collector *c, const struct pm_run_file_object *object,
@@ -196,6 +198,7 @@ enum pm_status collect_binary(struct collector *c, const struct pm_run_file_obje
             .codes = &parts->codes,
             .calls = &parts->calls,
             .routes = &parts->routes,
+            .body_calls = &parts->body_calls,
             .next = c->binaries->first,
         };
         c->binaries->first = binary;
@@ -270,6 +273,7 @@ void collect_binaries_release(struct collector *c)
         collect_places_release(binary);
         collect_call_paths_release(binary);
         collect_routes_release(binary);
+        collect_body_calls_release(binary);
         collect_heap_binary_release(binary);
         pm_map_release(&binary->codes->by_address);
         pm_map_release(&binary->codes->by_tuple);

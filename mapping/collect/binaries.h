@@ -7,6 +7,7 @@
 #include "mapping/base/str.h"
 
 struct collect_accesses;
+struct collect_body_calls;
 struct collect_calls;
 struct collect_code_keys;
 struct collect_places;
@@ -35,15 +36,16 @@ struct collect_binary {
     struct pm_debug *debug;  /* NULL: not opened yet, or cannot be */
     struct pm_blame *blame;  /* NULL: not opened yet, or cannot be */
     const char *pif_state, *map_state;
-    char *debug_problem;               /* owned; why it could not be opened */
-    struct pm_map nouns;               /* pif id -> row */
-    struct pm_map heaps;               /* id -> position in heaps + 1 */
-    struct collect_places *places;     /* places.h */
-    struct collect_regions *regions;   /* regions.h */
-    struct collect_accesses *accesses; /* touches.h */
-    struct collect_code_keys *codes;   /* code.h */
-    struct collect_calls *calls;       /* call_paths.h */
-    struct collect_routes *routes;     /* routes.h */
+    char *debug_problem;                   /* owned; why it could not be opened */
+    struct pm_map nouns;                   /* pif id -> row */
+    struct pm_map heaps;                   /* id -> position in heaps + 1 */
+    struct collect_places *places;         /* places.h */
+    struct collect_regions *regions;       /* regions.h */
+    struct collect_accesses *accesses;     /* touches.h */
+    struct collect_code_keys *codes;       /* code.h */
+    struct collect_calls *calls;           /* call_paths.h */
+    struct collect_routes *routes;         /* routes.h */
+    struct collect_body_calls *body_calls; /* bodies.h */
     struct collect_binary *next;
 };
 

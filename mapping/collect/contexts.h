@@ -25,7 +25,9 @@ enum {
     /* Of contexts that causes.c and kernel.c make. */
     CONTEXT_CAUSE = 64,
     CONTEXT_TOLD = 128,
-    CONTEXT_CAUSE_ALONE = 256
+    CONTEXT_CAUSE_ALONE = 256,
+    /* Of counters that bodies.c looks at. */
+    CONTEXT_CONTINUED = 512
 };
 
 /* What a context of a run file has become. */

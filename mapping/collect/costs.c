@@ -2,6 +2,7 @@
 #include "costs.h"
 
 #include "binaries.h"
+#include "bodies.h"
 #include "call_paths.h"
 #include "causes.h"
 #include "collector.h"
@@ -324,8 +325,31 @@ static bool has_trees(const struct pm_run_file *file)
 }
 
 /* Counters have no path: they stand directly below the thread's root, beside contexts as such. */
-static enum pm_status add_counts(struct collector *c, const struct pm_run_file *file,
-                                 uint32_t first_thread, const struct collect_names *names)
+static enum pm_status add_counter(struct collector *c, uint32_t root, uint32_t sentence,
+                                  unsigned flags, uint32_t thread, uint64_t n_calls)
+{
+    uint32_t context;
+    if (n_calls == 0)
+        return PM_OK;
+    enum pm_status status = collect_context(c, root, sentence, flags, &context);
+    if (status != PM_OK)
+        return status;
+    return collect_cost(c, context, thread, METRIC_N_CALLS, n_calls);
+}
+
+/* Of one counter: calls of their own, and those that continue others. */
+static enum pm_status split_counter(struct collector *c, uint32_t root, uint32_t sentence,
+                                    unsigned flags, uint32_t thread, uint64_t n, uint64_t continued)
+{
+    enum pm_status status = add_counter(c, root, sentence, flags, thread, n - continued);
+    if (status != PM_OK)
+        return status;
+    return add_counter(c, root, sentence, flags | CONTEXT_CONTINUED, thread, continued);
+}
+
+static enum pm_status add_counters(struct collector *c, const struct pm_run_file *file,
+                                   uint32_t first_thread, const struct collect_names *names,
+                                   const struct collect_bodies *bodies)
 {
     uint32_t root = 0;
     unsigned flags = has_trees(file) ? CONTEXT_COUNTED : 0;
@@ -336,15 +360,25 @@ static enum pm_status add_counts(struct collector *c, const struct pm_run_file *
         const struct pm_run_file_counts *counts = pm_run_file_counts(file, i);
         uint32_t first_noun = pm_run_file_object(file, counts->object)->first_noun;
         for (size_t k = 0; k < counts->n_counts && status == PM_OK; k++) {
-            uint32_t context;
-            if (counts->counts[k] == 0)
-                continue;
-            status = collect_context(c, root, names->sentences[first_noun + k], flags, &context);
-            if (status == PM_OK)
-                status = collect_cost(c, context, first_thread + counts->thread, METRIC_N_CALLS,
-                                      counts->counts[k]);
+            uint32_t noun = first_noun + (uint32_t)k;
+            if (counts->counts[k] != 0)
+                status = split_counter(c, root, names->sentences[noun], flags,
+                                       first_thread + counts->thread, counts->counts[k],
+                                       collect_bodies_continued(bodies, counts->thread, noun));
         }
     }
+    return status;
+}
+
+static enum pm_status add_counts(struct collector *c, const struct pm_run_file *file,
+                                 uint32_t first_thread, const struct collect_names *names)
+{
+    struct collect_bodies bodies = {0};
+    enum pm_status status = collect_bodies_find(c, file, names, &bodies);
+    if (status != PM_OK)
+        return status;
+    status = add_counters(c, file, first_thread, names, &bodies);
+    collect_bodies_release(&bodies);
     return status;
 }
 

@@ -170,12 +170,12 @@ static void add_got(struct collecting *c, const struct pm_elf_section *table, st
     }
 }
 
-static const char *plt_name(struct collecting *c, const char *name)
+static const char *linked_name(struct collecting *c, const char *name, const char *suffix)
 {
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     const char *version = strchr(name, '@');
     pm_buf_add(&text, name, version ? (size_t)(version - name) : strlen(name));
-    pm_buf_add_str(&text, "@plt");
+    pm_buf_add_str(&text, suffix);
     const char *interned =
         text.data && !text.failed ? pm_intern_add(c->set, text.data, text.len) : NULL;
     pm_buf_release(&text);
@@ -203,13 +203,27 @@ static void add_stubs(struct collecting *c, const struct pm_elf_section *section
         if (!entry)
             continue;
         struct candidate stub = {section->address + at / stub_bytes * stub_bytes, stub_bytes,
-                                 section->address + section->size_bytes, plt_name(c, entry->name),
-                                 0};
+                                 section->address + section->size_bytes,
+                                 linked_name(c, entry->name, "@plt"), 0};
         c->failed = !stub.name;
         if (stub.name)
             add_candidate(c, &stub);
     }
     free(code.p);
+}
+
+/* Code that was compiled with -fno-plt calls through the table itself. */
+static void add_slots(struct collecting *c, const struct got *got)
+{
+    enum { SLOT_BYTES = 8 };
+    for (size_t i = 0; i < got->n && !c->failed; i++) {
+        const struct got_entry *at = &got->items[i];
+        struct candidate slot = {at->address, SLOT_BYTES, at->address + SLOT_BYTES,
+                                 linked_name(c, at->name, "@got"), 0};
+        c->failed = !slot.name;
+        if (slot.name)
+            add_candidate(c, &slot);
+    }
 }
 
 static void add_plt(struct collecting *c)
@@ -222,6 +236,7 @@ static void add_plt(struct collecting *c)
             add_got(c, &c->file->sections[i], &got);
     if (got.n)
         qsort(got.items, got.n, sizeof *got.items, by_address);
+    add_slots(c, &got);
     for (size_t i = 0; i < c->file->n_sections && got.n; i++) {
         const struct pm_elf_section *section = &c->file->sections[i];
         if (!strcmp(section->name, ".plt") || !strcmp(section->name, ".plt.sec"))

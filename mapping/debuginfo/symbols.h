@@ -1,5 +1,6 @@
 /* Symbols of code: .symtab of the file, else of its separate debug file, else .dynsym; and the
- * stubs of the procedure linkage table ("memcpy@plt"; x86-64).
+ * stubs of the procedure linkage table ("memcpy@plt"; x86-64), with the places that the dynamic
+ * linker writes addresses to ("memcpy@got").
  *
  *     struct pm_symbols *symbols = pm_symbols_new(file, debug_file, set);
  *     const struct pm_symbol *symbol = pm_symbols_find(symbols, address);      // NULL: none

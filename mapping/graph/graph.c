@@ -370,21 +370,6 @@ static const char *symbol_of(const struct pm_graph *graph, pm_index context)
                                                                          : "";
 }
 
-/* _ZN1aD0Ev calls _ZN1aD1Ev, and that _ZN1aD2Ev; with -Os they all call _ZN1aD4Ev. LTO appends
- * ".lto_priv.0" to the latter. */
-static bool is_lower_body(const char *symbol, const char *above)
-{
-    size_t i = 0;
-    while (symbol[i] && symbol[i] == above[i])
-        i++;
-    bool is_body = symbol[i] && strchr("124", symbol[i]) && above[i] && strchr("012", above[i]) &&
-                   i > 2 && (symbol[i - 1] == 'D' || symbol[i - 1] == 'C');
-    if (!is_body || above[i] >= symbol[i] || symbol[i + 1] != 'E')
-        return false;
-    size_t len = strcspn(symbol + i + 1, ".");
-    return strcspn(above + i + 1, ".") == len && !memcmp(symbol + i + 1, above + i + 1, len);
-}
-
 /* "sweep/heat.f90:42 rest" */
 static bool is_loop_rest(const struct pm_graph *graph, pm_index context)
 {
@@ -395,10 +380,10 @@ static bool is_loop_rest(const struct pm_graph *graph, pm_index context)
 
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context)
 {
-    if (is_loop_rest(graph, context))
+    if (graph->contexts[context].flags & PM_CONTEXT_CONTINUED || is_loop_rest(graph, context))
         return true;
     const char *symbol = symbol_of(graph, context);
     pm_index parent = graph->contexts[context].parent;
     return strstr(symbol, ".part.") || (!strncmp(symbol, "_Z", 2) && parent != PM_NONE &&
-                                        is_lower_body(symbol, symbol_of(graph, parent)));
+                                        pm_cxx_is_lower_body(symbol, symbol_of(graph, parent)));
 }

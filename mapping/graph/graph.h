@@ -82,7 +82,8 @@ enum pm_context_flag {
     PM_CONTEXT_CAUSE = 64,
     PM_CONTEXT_TOLD = 128, /* of a run that is not here: by a text that came with the work */
     PM_CONTEXT_CAUSE_ALONE =
-        256 /* a cause that was done on behalf of nothing, whatever was adopted there */
+        256, /* a cause that was done on behalf of nothing, whatever was adopted there */
+    PM_CONTEXT_CONTINUED = 512, /* counted, and the rest of calls that are counted already */
 };
 
 /* The positions of a parent and of a cause are always smaller than that of the context. */
@@ -184,8 +185,8 @@ static inline pm_index pm_graph_first_noun(const struct pm_graph *graph, pm_inde
  * a function off (`f.part.0`, -fpartial-inlining), and calls it from copies of its begin,
  * inlined elsewhere, and from the function itself. The former have a mark: of those no call is
  * known. And a destructor that frees memory calls the one that does not, that of whole objects
- * with virtual bases the one of bases, and with -Os all of them a common one. An array statement
- * of Fortran is a loop, and the rest of it. */
+ * with virtual bases the one of bases, and with -Os all of them a common one. Counters have no
+ * paths: they have a flag. An array statement of Fortran is a loop, and the rest of it. */
 bool pm_graph_continues_call(const struct pm_graph *graph, pm_index context);
 
 /* Data of the program: arrays, variables, fields, COMMON blocks, heap blocks. */

@@ -30,6 +30,12 @@
  * (take_out_preempted): of the same programs, preempted for two thirds of their wall time, A and
  * C were then within 3 % of the times that they take alone.
  *
+ * Who comes back within a trampoline, between its clock read and the change of the context, has
+ * that preemption noted at one side of the read and its time in the other. Where much of the time
+ * is measuring, a construct may so get more preempted time than it has time. What is more than
+ * its time, less what samples say that it took, is the time of its neighbours: of what called it,
+ * then of what it called. How much of it went the other way nobody knows, so all of it is doubt.
+ *
  * Where times and samples differ much, a warning says so. Nothing is taken below zero, and what
  * is taken is summed up and shown.
  */
@@ -54,6 +60,7 @@ struct correction {
     double *sampled_ns;      /* in its own code */
     double *own_ns;          /* what is left of its time */
     double *doubt;           /* what is taken out may be wrong by this part of it */
+    double *misplaced_ns;    /* preempted time that was noted here or there, by samples */
     double *asleep_ns;       /* the part of it that samples of CPU time cannot meet */
     int64_t *given, *before; /* what was taken, and of how much, up to now */
 };
@@ -78,6 +85,7 @@ static bool make_correction(struct correction *c)
     c->probed_ns = pm_alloc_array(n, sizeof *c->probed_ns);
     c->sampled_ns = pm_alloc_array(n, sizeof *c->sampled_ns);
     c->own_ns = pm_alloc_array(n, sizeof *c->own_ns);
+    c->misplaced_ns = pm_alloc_array(n, sizeof *c->misplaced_ns);
     c->asleep_ns = pm_alloc_array(n, sizeof *c->asleep_ns);
     c->doubt = pm_alloc_array(n, sizeof *c->doubt);
     c->given = pm_alloc_array(n, sizeof *c->given);
@@ -85,7 +93,7 @@ static bool make_correction(struct correction *c)
     for (pm_index i = 0; c->doubt && i < n; i++)
         c->doubt[i] = part_of_doubt(1);
     return c->is_timed && c->owner && c->above && c->added_ns && c->probed_ns && c->sampled_ns &&
-           c->own_ns && c->asleep_ns && c->doubt && c->given && c->before;
+           c->own_ns && c->misplaced_ns && c->asleep_ns && c->doubt && c->given && c->before;
 }
 
 static void release_correction(struct correction *c)
@@ -97,6 +105,7 @@ static void release_correction(struct correction *c)
     free(c->probed_ns);
     free(c->sampled_ns);
     free(c->own_ns);
+    free(c->misplaced_ns);
     free(c->asleep_ns);
     free(c->doubt);
     free(c->given);
@@ -189,15 +198,24 @@ static void find_timed(struct correction *c)
     }
 }
 
-/* A time of a context on a thread, or how long others had that thread's CPU meanwhile. */
+/* A time of a context on a thread, how long others had that thread's CPU meanwhile, or samples of
+ * its own code. */
 struct interval_cost {
     pm_index context; /* the innermost timed one */
     pm_index thread;
-    bool is_time; /* else preempted */
+    enum { INTERVAL_SAMPLED, INTERVAL_PREEMPTED, INTERVAL_TIME } kind;
     struct pm_cost *cost;
 };
 
-/* Those of a context and thread lie together, what was preempted first. */
+/* What a context has of them on a thread. */
+struct interval_place {
+    struct interval_cost *first;
+    uint32_t n;
+    int64_t room_ns; /* time that may be taken: samples did not find it here */
+    int64_t left_ns; /* preempted, and not taken yet */
+};
+
+/* Those of a context and thread lie together. */
 static int by_place(const void *left, const void *right)
 {
     const struct interval_cost *a = left, *b = right;
@@ -205,7 +223,15 @@ static int by_place(const void *left, const void *right)
         return a->context < b->context ? -1 : 1;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
-    return (int)a->is_time - (int)b->is_time;
+    return (int)a->kind - (int)b->kind;
+}
+
+/* PerfMap's own samples are in nobody's code, and in the times of what they are below. */
+static bool is_our_code(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && pm_view_noun_is(view, noun, "perfmap");
 }
 
 static uint32_t find_interval_costs(const struct correction *c, struct interval_cost *ret_costs)
@@ -217,10 +243,16 @@ static uint32_t find_interval_costs(const struct correction *c, struct interval_
     for (uint32_t i = 0; preempted != PM_NONE && i < graph->n_costs; i++) {
         struct pm_cost *cost = &graph->costs[i];
         bool is_time = cost->metric == view->wall_metric;
-        if (cost->value <= 0 || (!is_time && cost->metric != preempted))
+        bool is_sample = cost->metric == view->cpu_metric && !is_our_code(view, cost->context);
+        if (cost->value <= 0 || (!is_time && !is_sample && cost->metric != preempted))
             continue;
-        pm_index context = is_time ? cost->context : c->owner[cost->context];
-        ret_costs[n++] = (struct interval_cost){context, cost->thread, is_time, cost};
+        struct interval_cost *item = &ret_costs[n++];
+        *item =
+            (struct interval_cost){c->owner[cost->context], cost->thread, INTERVAL_PREEMPTED, cost};
+        if (is_time)
+            *item = (struct interval_cost){cost->context, cost->thread, INTERVAL_TIME, cost};
+        else if (is_sample)
+            item->kind = INTERVAL_SAMPLED;
     }
     qsort(ret_costs, n, sizeof *ret_costs, by_place);
     return n;
@@ -272,33 +304,123 @@ static int by_thread_and_context(const void *left, const void *right)
     return a->context < b->context ? -1 : a->context > b->context;
 }
 
+/* Out of the times of a place; what could be. */
+static int64_t take_at(struct correction *c, struct interval_place *place, int64_t most, bool *ok)
+{
+    int64_t left = most < place->room_ns ? most : place->room_ns, all = left;
+    for (uint32_t i = 0; i < place->n && left > 0 && *ok; i++) {
+        struct pm_cost *cost = place->first[i].cost;
+        if (place->first[i].kind != INTERVAL_TIME)
+            continue;
+        int64_t taken = left < cost->value ? left : cost->value;
+        cost->value -= taken;
+        left -= taken;
+        *ok = taken == 0 || note_preempted(c->view, cost, taken);
+    }
+    place->room_ns -= all;
+    c->view->preempted_out_ns += all;
+    return all;
+}
+
+static struct interval_place make_place(struct interval_cost *first, uint32_t n)
+{
+    struct interval_place place = {.first = first, .n = n};
+    int64_t sampled_ns = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t value = first[i].cost->value;
+        sampled_ns += first[i].kind == INTERVAL_SAMPLED ? value : 0;
+        place.left_ns += first[i].kind == INTERVAL_PREEMPTED ? value : 0;
+        place.room_ns += first[i].kind == INTERVAL_TIME ? value : 0;
+    }
+    place.room_ns -= sampled_ns < place.room_ns ? sampled_ns : place.room_ns;
+    return place;
+}
+
+/* Sorted, for costs are. */
+static uint32_t make_places(struct interval_cost *costs, uint32_t n, struct interval_place *places)
+{
+    uint32_t n_places = 0, begin = 0;
+    for (uint32_t i = 1; i <= n; i++) {
+        if (i < n && costs[i].context == costs[begin].context &&
+            costs[i].thread == costs[begin].thread)
+            continue;
+        places[n_places++] = make_place(&costs[begin], i - begin);
+        begin = i;
+    }
+    return n_places;
+}
+
+static bool place_is_before(const void *item, const void *wanted)
+{
+    const struct interval_cost *a = ((const struct interval_place *)item)->first, *b = wanted;
+    return a->context != b->context ? a->context < b->context : a->thread < b->thread;
+}
+
+/* NULL: the context has nothing on that thread. */
+static struct interval_place *find_place(struct interval_place *places, uint32_t n,
+                                         pm_index context, pm_index thread)
+{
+    struct interval_cost key = {.context = context, .thread = thread};
+    size_t at =
+        context == PM_NONE ? n : pm_lower_bound(places, n, sizeof *places, &key, place_is_before);
+    bool is_there =
+        at < n && places[at].first->context == context && places[at].first->thread == thread;
+    return is_there ? &places[at] : NULL;
+}
+
+/* What is left at one place is taken at the other. */
+static bool take_beside(struct correction *c, struct interval_place *at,
+                        struct interval_place *other)
+{
+    bool ok = true;
+    int64_t taken = take_at(c, other, at->left_ns, &ok);
+    at->left_ns -= taken;
+    c->view->misplaced_ns += taken;
+    c->misplaced_ns[at->first->context] += (double)taken;
+    c->misplaced_ns[other->first->context] += (double)taken;
+    return ok;
+}
+
+/* above: at what called it, else at what it called. */
+static bool take_misplaced(struct correction *c, struct interval_place *places, uint32_t n,
+                           bool above)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        pm_index up = c->above[places[i].first->context];
+        struct interval_place *caller = find_place(places, n, up, places[i].first->thread);
+        if (caller)
+            ok = above ? take_beside(c, &places[i], caller) : take_beside(c, caller, &places[i]);
+    }
+    return ok;
+}
+
+static bool take_at_places(struct correction *c, struct interval_place *places, uint32_t n)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++)
+        places[i].left_ns -= take_at(c, &places[i], places[i].left_ns, &ok);
+    ok = ok && take_misplaced(c, places, n, true) && take_misplaced(c, places, n, false);
+    for (uint32_t i = 0; i < n; i++) /* of what has no place */
+        c->misplaced_ns[places[i].first->context] += (double)places[i].left_ns;
+    return ok;
+}
+
 /* While others had its CPU a construct took no time on that thread: what the kernel says of that
  * is a column of its own. */
 static bool take_out_preempted(struct correction *c)
 {
     struct pm_view *view = c->view;
-    struct interval_cost *costs = pm_alloc_array(view->data->graph->n_costs, sizeof *costs);
-    if (costs == NULL)
-        return false;
-    uint32_t n = find_interval_costs(c, costs);
-    int64_t left = 0;
-    bool ok = true;
-    for (uint32_t i = 0; i < n && ok; i++) {
-        struct pm_cost *cost = costs[i].cost;
-        if (i == 0 || costs[i].context != costs[i - 1].context ||
-            costs[i].thread != costs[i - 1].thread)
-            left = 0;
-        if (!costs[i].is_time) {
-            left += cost->value;
-            continue;
-        }
-        int64_t taken = left < cost->value ? left : cost->value;
-        cost->value -= taken;
-        left -= taken;
-        view->preempted_out_ns += taken;
-        ok = taken == 0 || note_preempted(view, cost, taken);
+    uint32_t n_costs = view->data->graph->n_costs;
+    struct interval_cost *costs = pm_alloc_array(n_costs, sizeof *costs);
+    struct interval_place *places = pm_alloc_array(n_costs, sizeof *places);
+    bool ok = costs && places;
+    if (ok) {
+        uint32_t n = find_interval_costs(c, costs);
+        ok = take_at_places(c, places, make_places(costs, n, places));
     }
     free(costs);
+    free(places);
     if (view->n_preempted)
         qsort(view->preempted, view->n_preempted, sizeof *view->preempted, by_thread_and_context);
     return ok;
@@ -326,12 +448,9 @@ static void add_calls(struct correction *c, const struct pm_cost *calls)
                                                          : process->pair.active_ps / 1e3);
 }
 
-/* PerfMap's own samples are in nobody's code, and in the times of what they are below. */
 static void add_samples(struct correction *c, const struct pm_cost *cost)
 {
-    const struct pm_graph *graph = c->view->data->graph;
-    pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
-    bool is_ours = noun != PM_NONE && pm_view_noun_is(c->view, noun, "perfmap");
+    bool is_ours = is_our_code(c->view, cost->context);
     (is_ours ? c->probed_ns : c->sampled_ns)[c->owner[cost->context]] += (double)cost->value;
 }
 
@@ -441,7 +560,7 @@ static void take_out(struct correction *c)
             c->added_ns[c->above[i]] += c->added_ns[i] - most;
         c->added_ns[i] = c->added_ns[i] < most ? c->added_ns[i] : most;
         c->own_ns[i] -= c->added_ns[i];
-        view->doubt_ns[i] = llround(c->added_ns[i] * c->doubt[i]);
+        view->doubt_ns[i] = llround(c->added_ns[i] * c->doubt[i] + c->misplaced_ns[i]);
     }
     for (pm_index i = 0; i < graph->n_contexts; i++) {
         int64_t most = view->timed_ns[i], taken = (int64_t)c->added_ns[i];

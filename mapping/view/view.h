@@ -189,6 +189,7 @@ struct pm_view {
     bool shows_calls;
     int64_t taken_out_ns;     /* by pm_view_compensate */
     int64_t preempted_out_ns; /* likewise, of wall times: others had the CPU */
+    int64_t misplaced_ns;     /* of that, what was noted at other code than its time */
     int64_t stolen_ns; /* still in them, nobody knows where: other virtual machines had the CPU */
     int64_t *taken_ns; /* per context, likewise; NULL: nothing was */
     int64_t *timed_ns; /* per context, with taken_ns: the wall time that this was taken of */

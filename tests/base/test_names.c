@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "mapping/base/cxx_name.h"
 #include "mapping/base/names.h"
 
 #include <fnmatch.h>
@@ -224,6 +225,22 @@ static void what_patterns_give_a_meaning_to_may_stand_for_itself(void **state)
     assert_true(pm_name_fits(&pattern, "sweep"));
 }
 
+static void bodies_call_lower_ones_of_the_same_name(void **state)
+{
+    (void)state;
+    assert_true(pm_cxx_is_lower_body("_ZN1aD1Ev", "_ZN1aD0Ev"));
+    assert_true(pm_cxx_is_lower_body("_ZN1aD2Ev", "_ZN1aD0Ev"));
+    assert_true(pm_cxx_is_lower_body("_ZN1aD4Ev.lto_priv.0", "_ZN1aD2Ev"));
+    assert_true(pm_cxx_is_lower_body("_ZN1aC4IiEET_", "_ZN1aC1IiEET_"));
+    assert_true(pm_cxx_is_lower_body("_ZN1aC4B5cxx11Ev", "_ZN1aC1B5cxx11Ev"));
+    assert_false(pm_cxx_is_lower_body("_ZN1aD1Ev", "_ZN1aD1Ev"));
+    assert_false(pm_cxx_is_lower_body("_ZN1aD1Ev", "_ZN1aD2Ev"));
+    assert_false(pm_cxx_is_lower_body("_ZN1bD1Ev", "_ZN1aD0Ev"));
+    assert_false(pm_cxx_is_lower_body("_ZN1aC2Ei", "_ZN1aC1Ev"));
+    assert_false(pm_cxx_is_lower_body("fooD1", "fooD0"));
+    assert_false(pm_cxx_is_lower_body("", "_ZN1aD0Ev"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +250,7 @@ int main(void)
         cmocka_unit_test(qualified_names_match_from_the_right),
         cmocka_unit_test(operators_and_lambdas_have_names),
         cmocka_unit_test(odd_names_end),
+        cmocka_unit_test(bodies_call_lower_ones_of_the_same_name),
         cmocka_unit_test(places_need_no_folders),
         cmocka_unit_test(the_longest_path_is_looked_at_and_a_longer_one_is_not),
         cmocka_unit_test(what_patterns_give_a_meaning_to_may_stand_for_itself),

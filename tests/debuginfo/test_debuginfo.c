@@ -38,6 +38,19 @@ static uint64_t address_of(struct pm_debug *debug, const struct pm_elf_file *fil
     return 0;
 }
 
+/* In data, of which it is the only kind of symbol. */
+static uint64_t slot_of(struct pm_debug *debug, const struct pm_elf_file *file, const char *name)
+{
+    struct pm_debug_frame frames[N_FRAMES];
+    for (size_t i = 0; i < file->n_sections; i++)
+        for (uint64_t at = 0; at < file->sections[i].size_bytes; at += 8) {
+            size_t n = pm_debug_find(debug, file->sections[i].address + at, frames, N_FRAMES);
+            if (n > 0 && frames[n - 1].function && !strcmp(frames[n - 1].function, name))
+                return file->sections[i].address + at;
+        }
+    return 0;
+}
+
 static struct pm_elf_file *opened_file(const char *path)
 {
     struct pm_elf_file *file = NULL;
@@ -118,6 +131,7 @@ static void without_debug_information_symbols_answer(void **state)
     assert_int_equal(frames[0].source, PM_DEBUG_SYMBOL);
     assert_null(frames[0].file);
     assert_true(address_of(debug, file, "f@plt") != 0);
+    assert_true(slot_of(debug, file, "f@got") != 0);
     assert_null(pm_debug_file(debug));
     pm_elf_file_close(file);
     pm_debug_free(debug);
