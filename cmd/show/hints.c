@@ -84,9 +84,11 @@ static void add_meaning(struct legend *legend, const char *mark, const char *mea
 static const char *meaning_of_doubt(const struct pm_view *report)
 {
     enum { LEAST_NS = 1000000 };
-    return report->misplaced_ns < LEAST_NS
-               ? "uncertain, because much cost of measuring was subtracted"
-               : "uncertain, because much cost of measuring, or preempted time, was subtracted";
+    if (report->misplaced_ns >= LEAST_NS)
+        return "uncertain, because much cost of measuring, or preempted time, was subtracted";
+    if (report->taken_out_ns < LEAST_NS)
+        return "uncertain, because its calls are little longer than reads of the clock";
+    return "uncertain, because much cost of measuring was subtracted";
 }
 
 /* Of times by the clock. */

@@ -36,6 +36,11 @@
  * its time, less what samples say that it took, is the time of its neighbours: of what called it,
  * then of what it called. How much of it went the other way nobody knows, so all of it is doubt.
  *
+ * A processor begins what stands behind a clock read before what stands before it is done. So of
+ * each call, work of up to about the inner part goes to the other side: of a chain of 20
+ * multiplications (15 ns) 8 ns, of one of 80 (60 ns) 12 ns, on a Zen 5. That leaves the sum as it
+ * is, and is doubt of the callee and of its caller (hidden_ns).
+ *
  * Where times and samples differ much, a warning says so. Nothing is taken below zero, and what
  * is taken is summed up and shown.
  */
@@ -60,6 +65,7 @@ struct correction {
     double *sampled_ns;      /* in its own code */
     double *own_ns;          /* what is left of its time */
     double *doubt;           /* what is taken out may be wrong by this part of it */
+    double *hidden_ns;       /* work that may be on the other side of a clock read: its own */
     double *misplaced_ns;    /* preempted time that was noted here or there, by samples */
     double *asleep_ns;       /* the part of it that samples of CPU time cannot meet */
     int64_t *given, *before; /* what was taken, and of how much, up to now */
@@ -85,6 +91,7 @@ static bool make_correction(struct correction *c)
     c->probed_ns = pm_alloc_array(n, sizeof *c->probed_ns);
     c->sampled_ns = pm_alloc_array(n, sizeof *c->sampled_ns);
     c->own_ns = pm_alloc_array(n, sizeof *c->own_ns);
+    c->hidden_ns = pm_alloc_array(n, sizeof *c->hidden_ns);
     c->misplaced_ns = pm_alloc_array(n, sizeof *c->misplaced_ns);
     c->asleep_ns = pm_alloc_array(n, sizeof *c->asleep_ns);
     c->doubt = pm_alloc_array(n, sizeof *c->doubt);
@@ -93,7 +100,8 @@ static bool make_correction(struct correction *c)
     for (pm_index i = 0; c->doubt && i < n; i++)
         c->doubt[i] = part_of_doubt(1);
     return c->is_timed && c->owner && c->above && c->added_ns && c->probed_ns && c->sampled_ns &&
-           c->own_ns && c->misplaced_ns && c->asleep_ns && c->doubt && c->given && c->before;
+           c->own_ns && c->hidden_ns && c->misplaced_ns && c->asleep_ns && c->doubt && c->given &&
+           c->before;
 }
 
 static void release_correction(struct correction *c)
@@ -105,6 +113,7 @@ static void release_correction(struct correction *c)
     free(c->probed_ns);
     free(c->sampled_ns);
     free(c->own_ns);
+    free(c->hidden_ns);
     free(c->misplaced_ns);
     free(c->asleep_ns);
     free(c->doubt);
@@ -437,6 +446,7 @@ static void add_calls(struct correction *c, const struct pm_cost *calls)
     double pair_ns = process->pair.exact_ps / 1e3, inner_ns = process->pair.inner_ps / 1e3;
     if (c->is_timed[calls->context]) {
         c->added_ns[calls->context] += n_calls * inner_ns;
+        c->hidden_ns[calls->context] += n_calls * inner_ns;
         c->added_ns[c->above[calls->context]] += n_calls * (pair_ns - inner_ns);
         return;
     }
@@ -542,6 +552,19 @@ static void take_of_each(const struct pm_view *view, int64_t *taken, int64_t *se
     }
 }
 
+/* What may have gone from a callee to its caller, or back: doubt of both, not of the sum. */
+static void find_shifts(const struct correction *c)
+{
+    struct pm_view *view = c->view;
+    for (pm_index i = 0; i < view->data->graph->n_contexts; i++) {
+        view->boundary_ns[i] = llround(c->hidden_ns[i]);
+        if (view->timed_ns[i] > 0)
+            add_up(&view->shift_ns[i], view->boundary_ns[i]);
+        if (c->above[i] != PM_NONE && view->timed_ns[c->above[i]] > 0)
+            add_up(&view->shift_ns[c->above[i]], view->boundary_ns[i]);
+    }
+}
+
 static void take_out(struct correction *c)
 {
     struct pm_view *view = c->view;
@@ -614,7 +637,10 @@ enum pm_status pm_view_compensate(struct pm_view *view, struct pm_error *err)
     view->taken_ns = pm_alloc_array(graph->n_contexts, sizeof *view->taken_ns);
     view->doubt_ns = pm_alloc_array(graph->n_contexts, sizeof *view->doubt_ns);
     view->timed_ns = pm_alloc_array(graph->n_contexts, sizeof *view->timed_ns);
-    bool ok = make_correction(&c) && view->taken_ns && view->doubt_ns && view->timed_ns;
+    view->shift_ns = pm_alloc_array(graph->n_contexts, sizeof *view->shift_ns);
+    view->boundary_ns = pm_alloc_array(graph->n_contexts, sizeof *view->boundary_ns);
+    bool ok = make_correction(&c) && view->taken_ns && view->doubt_ns && view->timed_ns &&
+              view->shift_ns && view->boundary_ns;
     if (ok) {
         find_timed(&c);
         view->stolen_ns = stolen_ns(view);
@@ -631,6 +657,7 @@ enum pm_status pm_view_compensate(struct pm_view *view, struct pm_error *err)
     if (ok) {
         add_sleeps(&c);
         take_out(&c);
+        find_shifts(&c);
         ok = find_doubt(&c);
     }
     release_correction(&c);

@@ -291,14 +291,17 @@ static bool is_large(double doubt_ns, double of_ns, double all_ns)
 }
 
 /* A share is off by what its own time may be off by, and by what all others may be. */
-bool pm_view_share_is_doubtful(double ns, double doubt_ns, double all_ns, double all_doubt_ns)
+bool pm_view_share_is_doubtful(double ns, double doubt_ns, double shift_ns, double all_ns,
+                               double all_doubt_ns)
 {
     double share = all_ns > 0 ? ns / all_ns : 0, others_ns = all_doubt_ns - doubt_ns;
-    double off_ns = (1 - share) * doubt_ns + share * (others_ns > 0 ? others_ns : 0);
-    if (all_ns <= 0 || all_doubt_ns < LEAST_DOUBT_NS)
+    double self_ns = doubt_ns + shift_ns;
+    double off_ns = (1 - share) * self_ns + share * (others_ns > 0 ? others_ns : 0);
+    if (all_ns <= 0 || all_doubt_ns + shift_ns < LEAST_DOUBT_NS)
         return false;
     return is_large(off_ns, all_ns, all_ns) ||
-           (doubt_ns >= LEAST_DOUBT_NS && is_large(doubt_ns, ns, all_ns));
+           (doubt_ns >= LEAST_DOUBT_NS && is_large(doubt_ns, ns, all_ns)) ||
+           (self_ns >= LEAST_DOUBT_NS && MOST_PARTS * self_ns > ns);
 }
 
 /* The position of wall time among the metrics; n_metrics: it is not shown, or nothing was taken
@@ -319,7 +322,7 @@ bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *r
     if (m == view->n_metrics)
         return false;
     const struct pm_view_value *value = &row->values[m];
-    double doubt_ns = (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns);
+    double doubt_ns = (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns + row->shift_ns);
     return doubt_ns >= LEAST_DOUBT_NS &&
            is_large(doubt_ns, inclusive ? (double)value->inclusive : (double)value->own.value,
                     (double)view->total.values[m].own.value);
@@ -338,7 +341,8 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
     return pm_view_share_is_doubtful(
         inclusive ? (double)value->inclusive : (double)value->own.value,
         (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns),
-        (double)view->total.values[m].own.value, (double)view->total.doubt_ns);
+        inclusive ? 0 : (double)row->shift_ns, (double)view->total.values[m].own.value,
+        (double)view->total.doubt_ns);
 }
 
 /* Of wall time, what was spent off the CPU is known exactly. */

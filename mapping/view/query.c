@@ -185,20 +185,29 @@ static enum pm_status flat_taken(struct pm_view *view, struct scratch *s, struct
 {
     uint32_t n_rows = view->lift->n_rows;
     enum pm_status status = flat_contexts(view, view->taken_ns, s, err);
-    for (uint32_t r = 0; status == PM_OK && r < n_rows; r++)
+    if (status != PM_OK)
+        return status;
+    for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].taken_out_ns = s->amounts[r].value;
-    if (status == PM_OK)
-        status = flat_contexts(view, view->doubt_ns, s, err);
-    for (uint32_t r = 0; status == PM_OK && r < n_rows; r++)
+    status = flat_contexts(view, view->doubt_ns, s, err);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].doubt_ns = s->amounts[r].value;
+    status = flat_contexts(view, view->shift_ns, s, err);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t r = 0; r < n_rows; r++)
+        view->rows[r].shift_ns = s->amounts[r].value;
     for (pm_index c = 0; c < view->data->graph->n_contexts; c++)
         s->own[c] = view->in_focus[c] ? view->doubt_ns[c] : 0;
-    if (status == PM_OK)
-        status = pm_calls_inclusive(view->data->graph, view->lift, nesting_of(view), s->own, err,
-                                    s->inclusive);
-    for (uint32_t r = 0; status == PM_OK && r < n_rows; r++)
+    status = pm_calls_inclusive(view->data->graph, view->lift, nesting_of(view), s->own, err,
+                                s->inclusive);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].inclusive_doubt_ns = s->inclusive[r];
-    return status;
+    return PM_OK;
 }
 
 static enum pm_status flat_calls(struct pm_view *view, struct scratch *s, struct pm_error *err)
@@ -405,7 +414,7 @@ static bool tree_costs(struct pm_view *view, const struct pm_call_tree *tree)
                                    &(struct pm_amount){cost->value, 1});
     }
     for (pm_index c = 0; view->taken_ns && c < graph->n_contexts; c++)
-        if (view->in_focus[c] && view->taken_ns[c]) {
+        if (view->in_focus[c] && (view->taken_ns[c] || view->doubt_ns[c])) {
             view->rows[tree->node_of[c]].taken_out_ns += view->taken_ns[c];
             view->rows[tree->node_of[c]].doubt_ns += view->doubt_ns[c];
         }
@@ -620,6 +629,8 @@ void pm_view_release(struct pm_view *view)
     free(view->preempted);
     free(view->wait_of);
     free(view->doubt_ns);
+    free(view->shift_ns);
+    free(view->boundary_ns);
     free(view->is_placed);
     free(view->in_focus);
     pm_runners_release(&view->runners);

@@ -410,16 +410,19 @@ bool pm_ask_is_asked(const struct pm_answer *answer, pm_index sentence)
 static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
 {
     const struct pm_graph *graph = view->data->graph;
-    double doubt_ns = 0, all_doubt_ns = 0;
+    double doubt_ns = 0, all_doubt_ns = 0, shift_ns = 0;
     pm_index metric = view->wall_metric;
     if (!view->doubt_ns || metric == PM_NONE)
         return;
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         all_doubt_ns += (double)view->doubt_ns[c];
         doubt_ns += answer->active[c] ? (double)view->doubt_ns[c] : 0;
+        pm_index parent = graph->contexts[c].parent;
+        bool begins = answer->active[c] && parent != PM_NONE && !answer->active[parent];
+        shift_ns += begins ? (double)view->boundary_ns[c] : 0;
     }
     answer->is_doubtful =
-        pm_view_share_is_doubtful((double)answer->amounts[metric].value, doubt_ns,
+        pm_view_share_is_doubtful((double)answer->amounts[metric].value, doubt_ns, shift_ns,
                                   (double)answer->totals[metric].value, all_doubt_ns);
 }
 

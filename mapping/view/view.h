@@ -144,6 +144,7 @@ struct pm_view_row {
     /* What the own and the inclusive wall time may be off by, for what measuring cost is not
      * known better. */
     int64_t doubt_ns, inclusive_doubt_ns;
+    int64_t shift_ns; /* what more may have gone to callers and callees, or come from them */
     struct pm_view_traits traits;
     bool has_bounds;
     struct pm_view_value *values; /* [n_metrics] */
@@ -197,6 +198,9 @@ struct pm_view {
     uint32_t n_preempted;
     pm_index *wait_of; /* per context, by pm_view_place_waits: where its waiting is; NULL: there */
     int64_t *doubt_ns; /* per context: what its wall time may be off by; with taken_ns */
+    /* Per context, likewise: work at calls that the clock may have put on the other side; in all,
+     * and of its own beginnings and ends. */
+    int64_t *shift_ns, *boundary_ns;
     struct pm_view_doubt doubt; /* likewise */
     bool *is_untimed;           /* per noun: its wall time is not known, for it was not timed */
     unsigned char *partial;     /* per noun, by pm_view_find_partial */
@@ -273,8 +277,10 @@ bool pm_view_has_wall_samples(const struct pm_view *view); /* with a cpu_metric 
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row);
 /* Wall time that what was taken out of it makes uncertain. */
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive);
-/* So of any wall time's share. all_ns, all_doubt_ns: of all of the run. */
-bool pm_view_share_is_doubtful(double ns, double doubt_ns, double all_ns, double all_doubt_ns);
+/* So of any wall time's share. shift_ns: what may have gone to others, or come from them. all_ns,
+ * all_doubt_ns: of all of the run. */
+bool pm_view_share_is_doubtful(double ns, double doubt_ns, double shift_ns, double all_ns,
+                               double all_doubt_ns);
 
 /* ways.c: which mappings lead to what this view asks for: fills leaves_out. The answer per
  * sentence is 0 when no way leads to the level. To be freed. */
