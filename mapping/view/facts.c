@@ -150,14 +150,12 @@ static void warn_of_ends(struct warner *warner)
     if (n == 1)
         warn(warner,
              "process %lld was killed or crashed, or still runs: its calls and times end at its "
-             "last "
-             "recorded event",
+             "last recorded event",
              (long long)pid);
     else if (n)
         warn(warner,
              "%u processes were killed or crashed, or still run: their calls and times end at "
-             "their last "
-             "recorded events",
+             "their last recorded events",
              n);
 }
 

@@ -13,10 +13,13 @@
  */
 #include "io.h"
 
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -387,8 +390,23 @@ PUT(putchar, (int c), (c), stdout)
 
 /* --- formatted --- */
 
-/* Since glibc 2.37 they put bytes into the buffer themselves, as putc does, when these fit. Those
- * with a list of arguments do the others' work. */
+/* Since glibc 2.37 they put bytes into the buffer themselves, as putc does, when these fit: before,
+ * by the table's xsputn, which is ours. Those with a list of arguments do the others' work. */
+static bool prints_into_buffers;
+
+__attribute__((constructor)) static void look_at_version(void)
+{
+    const char *version = gnu_get_libc_version(), *dot = strchr(version, '.');
+    long major = strtol(version, NULL, 10), minor = dot ? strtol(dot + 1, NULL, 10) : 0;
+    prints_into_buffers = major > 2 || (major == 2 && minor >= 37);
+}
+
+static void note_print(FILE *file)
+{
+    if (prints_into_buffers)
+        note_character(file);
+}
+
 typedef const char *restrict format_text;
 PM_ADAPTER_LIBC(int, vfprintf, (FILE *restrict file, format_text format, va_list list))
 PM_ADAPTER_LIBC(int, __vfprintf_chk,
@@ -396,7 +414,7 @@ PM_ADAPTER_LIBC(int, __vfprintf_chk,
 
 PM_ADAPTER_EXPORT int vfprintf(FILE *restrict file, format_text format, va_list list)
 {
-    note_character(file);
+    note_print(file);
     return PM_ADAPTER_FOUND(vfprintf) ? real_vfprintf(file, format, list) : -1;
 }
 
@@ -405,7 +423,7 @@ PM_ADAPTER_EXPORT int __vfprintf_chk(FILE *restrict file, int flag, format_text 
 PM_ADAPTER_EXPORT int __vfprintf_chk(FILE *restrict file, int flag, format_text format,
                                      va_list list)
 {
-    note_character(file);
+    note_print(file);
     return PM_ADAPTER_FOUND(__vfprintf_chk) ? real___vfprintf_chk(file, flag, format, list) : -1;
 }
 
