@@ -61,19 +61,19 @@ static bool has_mode_off(const struct pm_archive_data *data)
     return false;
 }
 
-/* Sentences of code whose entries were not counted, for a while or all the time. */
-static void forget_off(const struct pm_archive_data *data, bool *followed)
+/* Sentences of code whose entries were not counted, for a while or all the time. False: memory. */
+static bool forget_off(const struct pm_archive_data *data, bool *followed)
 {
     const struct pm_graph *graph = data->graph;
-    bool all = has_mode_off(data);
-    for (pm_index s = 0; s < graph->n_sentences; s++) {
-        pm_index noun = pm_graph_first_noun(graph, s);
+    bool all = has_mode_off(data), *off = pm_alloc_array(graph->n_nouns + 1u, sizeof *off);
+    for (uint32_t i = 0; off && i < data->n_noun_modes; i++)
+        off[data->noun_modes[i].noun] |= data->noun_modes[i].mode == PM_RUN_MODE_OFF;
+    for (pm_index s = 0; off && s < graph->n_sentences; s++) {
         bool is_code = is_kind(graph, s, "symbol") || is_kind(graph, s, "loopcode");
-        followed[s] &= !(is_code && all);
-        for (uint32_t i = 0; i < data->n_noun_modes && is_code; i++)
-            followed[s] &=
-                data->noun_modes[i].noun != noun || data->noun_modes[i].mode != PM_RUN_MODE_OFF;
+        followed[s] &= !is_code || !(all || off[pm_graph_first_noun(graph, s)]);
     }
+    free(off);
+    return off != NULL;
 }
 
 /* [graph->n_sentences]: sleds or words tell each time that it becomes active. NULL: memory. */
@@ -88,7 +88,8 @@ static bool *find_followed(const struct pm_archive_data *data, bool is_live)
     for (pm_index s = 0; more && s < graph->n_sentences; s++)
         followed[s] = is_told(graph, s, has_sources[s]);
     if (more && !is_live) /* what was off before it was asked for is on now */
-        forget_off(data, followed);
+        more = forget_off(data, followed);
+    bool is_whole = more;
     while (more) {
         more = false;
         for (uint32_t m = 0; m < graph->n_mappings; m++) {
@@ -98,7 +99,7 @@ static bool *find_followed(const struct pm_archive_data *data, bool is_live)
             more |= leads;
         }
     }
-    if (!has_sources) {
+    if (!is_whole) {
         free(followed);
         followed = NULL;
     }
