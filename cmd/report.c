@@ -1,9 +1,11 @@
 /* perfmap report */
 #include "cmd/core/archives.h"
 #include "cmd/show/formats.h"
+#include "format/pm_adapters.h"
 #include "mapping/view/groupings.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 enum {
     OPT_LEVEL = CMD_KEY_FIRST,
@@ -32,7 +34,7 @@ struct report_request {
     struct show_look look;
     bool asked[SHOW_N_FORMATS];       /* their options were there */
     const struct show_format *format; /* what comes of that */
-    bool limit_given, split_given;
+    bool limit_given, split_given, by_given;
 };
 
 /* Of formats that have rows only: what measuring cost, and warnings. */
@@ -105,6 +107,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             break;
         case OPT_BY:
             options->by = (enum pm_view_by)parse->choice;
+            request->by_given = true;
             break;
         case OPT_TREE:
             options->tree = true;
@@ -184,6 +187,8 @@ static int report_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (!choose_format(parse, &request))
         return CMD_USAGE;
+    if (!request.by_given && !strcasecmp(request.options.level, PM_MPI_LEVEL))
+        request.options.by = PM_VIEW_BY_OPERATION; /* not each rank and each tag */
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
         return cmd_usage_error(parse, "'--tree' cannot show '--rule split': a call that is split "
                                       "has no single path; use merge or closed");
@@ -238,7 +243,9 @@ static const struct cmd_option pm_view_options[] = {
      "or another one of the archive"},
     {OPT_BY, "by", by_words + 1,
      "what a row is; loop (default): each loop, and each function for its code outside its "
-     "loops; array and variable: what the code touches; process and thread: who ran it"},
+     "loops; array and variable: what the code touches; operation (default at level MPI): what is "
+     "done, "
+     "with what; process and thread: who ran it"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_FOLD, "fold", "system|none",

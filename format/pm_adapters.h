@@ -52,21 +52,64 @@
     X(ALLOCATE, "Allocate") \
     X(FREE, "Free")
 
-/* NAME of libperfmap-NAME.so; the library that it wraps (NULL: libc, so it is taken only when it
+#define PM_MPI_LIBRARIES "libmpi.so.40 libmpich.so.12 libmpi.so.12 libmpi_cray.so.12"
+#define PM_MPI_LEVEL "MPI"
+#define PM_MPI_VERBS(X)                \
+    X(SEND, "Send")                    \
+    X(PREPARE, "Prepare")              \
+    X(RECEIVE, "Receive")              \
+    X(ARRIVE, "Arrive")                \
+    X(PROBE, "Probe")                  \
+    X(START, "Start")                  \
+    X(WAIT, "Wait")                    \
+    X(TEST, "Test")                    \
+    X(CANCEL, "Cancel")                \
+    X(BARRIER, "Barrier")              \
+    X(BROADCAST, "Broadcast")          \
+    X(GATHER, "Gather")                \
+    X(ALL_GATHER, "AllGather")         \
+    X(SCATTER, "Scatter")              \
+    X(ALL_TO_ALL, "AllToAll")          \
+    X(REDUCE, "Reduce")                \
+    X(ALL_REDUCE, "AllReduce")         \
+    X(REDUCE_SCATTER, "ReduceScatter") \
+    X(SCAN, "Scan")                    \
+    X(PUT, "Put")                      \
+    X(GET, "Get")                      \
+    X(ACCUMULATE, "Accumulate")        \
+    X(SYNCHRONISE, "Synchronise")      \
+    X(CREATE, "Create")                \
+    X(FREE, "Free")                    \
+    X(NAME, "Name")                    \
+    X(OPEN, "Open")                    \
+    X(CLOSE, "Close")                  \
+    X(READ_FILE, "ReadFile")           \
+    X(WRITE_FILE, "WriteFile")         \
+    X(RESIZE, "Resize")                \
+    X(INITIALISE, "Initialise")        \
+    X(FINALISE, "Finalise")
+
+/* Programs that start others, whose libraries are not known: the adapter's name, and theirs. The
+ * adapter comes along, and does nothing in a program that does not need it. */
+#define PM_ADAPTER_LAUNCHERS(X) X("mpi", "mpirun mpiexec orterun prterun prun srun")
+
+/* NAME of libperfmap-NAME.so; the libraries that it wraps (NULL: libc, so it is taken only when it
  * is named); a symbol that a program exports which has that library built in (NULL: it cannot);
  * what it costs (NULL: little, so it is taken without being asked for); level; verbs; what the help
  * of `perfmap run` says that it is for. */
-#define PM_ADAPTERS(X)                                                                   \
-    X(sql, PM_SQL_LIBRARY, NULL, NULL, PM_SQL_LEVEL, PM_SQL_VERBS,                       \
-      "libsqlite3: statements, tables")                                                  \
-    X(lua, PM_LUA_LIBRARY, "lua_sethook", "60 to 80 ns for each call of a Lua function", \
-      PM_LUA_LEVEL, PM_LUA_VERBS,                                                        \
-      "Lua 5.4: functions; lua:lines and lua:sampled-lines: lines, too")                 \
-    X(io, NULL, NULL, NULL, PM_BASE_LEVEL, PM_IO_VERBS,                                  \
-      "files, sockets, pipes: calls, bytes, time")                                       \
-    X(locks, NULL, NULL, NULL, PM_BASE_LEVEL, PM_LOCKS_VERBS,                            \
-      "mutexes, conditions, semaphores: waiting; locks:hold: holding, too")              \
-    X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS, "malloc, new: blocks, bytes")
+#define PM_ADAPTERS(X)                                                                        \
+    X(sql, PM_SQL_LIBRARY, NULL, NULL, PM_SQL_LEVEL, PM_SQL_VERBS,                            \
+      "libsqlite3: statements, tables")                                                       \
+    X(lua, PM_LUA_LIBRARY, "lua_sethook", "60 to 80 ns for each call of a Lua function",      \
+      PM_LUA_LEVEL, PM_LUA_VERBS,                                                             \
+      "Lua 5.4: functions; lua:lines and lua:sampled-lines: lines, too")                      \
+    X(io, NULL, NULL, NULL, PM_BASE_LEVEL, PM_IO_VERBS,                                       \
+      "files, sockets, pipes: calls, bytes, time")                                            \
+    X(locks, NULL, NULL, NULL, PM_BASE_LEVEL, PM_LOCKS_VERBS,                                 \
+      "mutexes, conditions, semaphores: waiting; locks:hold: holding, too")                   \
+    X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS, "malloc, new: blocks, bytes") \
+    X(mpi, PM_MPI_LIBRARIES, NULL, NULL, PM_MPI_LEVEL, PM_MPI_VERBS,                          \
+      "MPI: messages, bytes, time by operation")
 
 /* What an adapter does only where it is asked for: `--adapter locks:hold`. The adapter's name, the
  * option's, and how the adapter learns of it: a variable of the environment, and its value. */

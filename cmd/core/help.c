@@ -177,7 +177,12 @@ static void man_option(FILE *out, int key, const char *name, const char *value, 
     fputs("\\fR", out);
     if (value) {
         fputs("=\\fI", out);
-        print_roff(out, value, strlen(value));
+        for (const char *p = value; *p;) { /* a list may be broken behind each word */
+            size_t len = strcspn(p, "|");
+            print_roff(out, p, len + (p[len] == '|'));
+            fputs(p[len] == '|' ? "\\:" : "", out);
+            p += len + (p[len] == '|');
+        }
         fputs("\\fR", out);
     }
     fputc('\n', out);
@@ -232,7 +237,7 @@ void cmd_man_print(const struct cmd *perfmap, const struct cmd *cmd, FILE *out)
         for (const struct cmd *const *each = cmd->commands; *each; each++)
             man_tagged(out, (*each)->name, (*each)->summary);
     }
-    fputs(".SH OPTIONS\n", out);
+    fputs(".SH OPTIONS\n.ad l\n", out); /* long lists of words are not stretched */
     for (const struct cmd_option *option = cmd->options; option && option->long_name; option++)
         man_option(out, option->key, option->long_name, option->value, option->help);
     man_option(out, 'h', "help", NULL, "show a short help");

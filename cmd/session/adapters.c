@@ -266,6 +266,22 @@ static bool any_sentence(const struct pm_question *question, const struct adapte
 
 /* --- by itself --- */
 
+/* "mpirun" of /usr/bin/mpirun.openmpi */
+static bool launches(const char *program, const struct adapter *adapter)
+{
+#define LAUNCHERS(adapter, names) {adapter, names},
+    static const struct {
+        const char *adapter, *names;
+    } launchers[] = {PM_ADAPTER_LAUNCHERS(LAUNCHERS)};
+#undef LAUNCHERS
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (!strcmp(launchers[i].adapter, adapter->name) &&
+            session_is_among(launchers[i].names, name, strcspn(name, ".")))
+            return true;
+    return false;
+}
+
 static enum pm_status find_needed(const char *program, struct pm_error *err,
                                   bool needed[N_ADAPTERS])
 {
@@ -273,13 +289,14 @@ static enum pm_status find_needed(const char *program, struct pm_error *err,
     enum pm_status status =
         session_needs_only_basics(program) ? PM_OK : session_list_libraries(program, err, &text);
     char *rest = text.data;
-    for (char *path; rest && (path = session_next_library(&rest)) != NULL;)
+    for (char *path; rest && (path = session_next_library(&rest)) != NULL;) {
+        const char *name = strrchr(path, '/') + 1;
         for (size_t i = 0; i < N_ADAPTERS; i++)
-            needed[i] |=
-                adapters[i].library && !strcmp(strrchr(path, '/') + 1, adapters[i].library);
+            needed[i] |= session_is_among(adapters[i].library, name, strlen(name));
+    }
     pm_buf_release(&text);
     for (size_t i = 0; i < N_ADAPTERS && status == PM_OK; i++)
-        needed[i] |= exports(program, adapters[i].symbol);
+        needed[i] |= exports(program, adapters[i].symbol) || launches(program, &adapters[i]);
     return status;
 }
 

@@ -50,6 +50,17 @@ static void ask_loader(const char *path, int output)
     _exit(127);
 }
 
+bool session_is_among(const char *list, const char *word, size_t len)
+{
+    for (const char *p = list; p && *p;) {
+        size_t n = strcspn(p, " ");
+        if (n == len && !memcmp(p, word, n))
+            return true;
+        p += n + (p[n] == ' ');
+    }
+    return false;
+}
+
 /* What the file says that it needs. */
 struct needs {
     uint64_t names[16]; /* offsets in .dynstr */
@@ -81,8 +92,9 @@ static bool is_wrapped(const char *name, size_t max_len)
 #define LIBRARY(NAME, library, ...) library,
     static const char *const wrapped[] = {PM_ADAPTERS(LIBRARY)};
 #undef LIBRARY
+    size_t len = strnlen(name, max_len);
     for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++)
-        if (wrapped[i] && strlen(wrapped[i]) < max_len && !strcmp(name, wrapped[i]))
+        if (len < max_len && session_is_among(wrapped[i], name, len))
             return true;
     return false;
 }

@@ -18,6 +18,11 @@ static bool is_statement_or_code(const struct pm_view *view, pm_index noun)
     return is_loop_or_code(view, noun) || pm_view_noun_is_statement(view, noun);
 }
 
+static bool is_outermost(const struct pm_view *view, pm_index noun)
+{
+    return view->data->graph->nouns[noun].parent == PM_NONE;
+}
+
 static const struct pm_view_grouping groupings[] = {
     [PM_VIEW_BY_LOOP] = {.ends_at = is_loop_or_code,
                          .shares_lines = pm_view_noun_is_loop,
@@ -58,6 +63,10 @@ static const struct pm_view_grouping groupings[] = {
                          .key = PM_VIEW_GROUP_BY_LINE,
                          .is_fine = true,
                          .has_text = true},
+    [PM_VIEW_BY_OPERATION] = {.ends_at = is_outermost,
+                              .shares_lines = pm_view_noun_is_loop,
+                              .key = PM_VIEW_GROUP_BY_OPERATION,
+                              .is_named = true},
     [PM_VIEW_BY_PROCESS] = {.ends_at = is_loop_or_code,
                             .shares_lines = pm_view_noun_is_loop,
                             .runner = PM_RUNNER_PROCESS},

@@ -13,7 +13,12 @@
 
 #include "view.h"
 
-enum pm_view_group_key { PM_VIEW_GROUP_BY_NOUN, PM_VIEW_GROUP_BY_FILE, PM_VIEW_GROUP_BY_LINE };
+enum pm_view_group_key {
+    PM_VIEW_GROUP_BY_NOUN,
+    PM_VIEW_GROUP_BY_FILE,
+    PM_VIEW_GROUP_BY_LINE,
+    PM_VIEW_GROUP_BY_OPERATION, /* the verb, and what its first noun is a part of, outermost */
+};
 
 struct pm_view_grouping {
     /* Does going up the where axis end at that noun? */

@@ -35,7 +35,8 @@ static pm_index climb(const struct pm_view *view, pm_index noun)
 {
     const struct pm_view_grouping *grouping = pm_view_grouping(view);
     bool is_ours = pm_view_is_at_source(view) || !strcmp(view->level_name, "Base");
-    if (grouping->is_object || !is_ours) /* of other levels each sentence is a row: {a Sum} */
+    if (grouping->key != PM_VIEW_GROUP_BY_OPERATION &&
+        (grouping->is_object || !is_ours)) /* of other levels each sentence is a row: {a Sum} */
         return noun;
     for (pm_index up = noun; up != PM_NONE; up = view->data->graph->nouns[up].parent)
         if (grouping->ends_at(view, up))
@@ -231,8 +232,9 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
         key = group_key(KEY_SPECIAL, group.special, group.noun);
     } else if (view->level == PM_NONE || graph->verbs[verb].level != view->level) {
         return true;
-    } else if (noun == PM_NONE || (graph->sentences[sentence].n_nouns > 1 &&
-                                   !(by->by_callee && pm_view_noun_is_machine_code(view, noun)))) {
+    } else if (noun == PM_NONE ||
+               (graph->sentences[sentence].n_nouns > 1 && by->key != PM_VIEW_GROUP_BY_OPERATION &&
+                !(by->by_callee && pm_view_noun_is_machine_code(view, noun)))) {
         key = group_key(KEY_SENTENCE, 0, sentence);
         group.sentence = sentence;
     } else {

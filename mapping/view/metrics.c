@@ -1,6 +1,8 @@
 /* Which level and which metrics a report shows. */
 #include "groupings.h"
 
+#include "format/pm_adapters.h"
+
 #include <stdlib.h>
 
 enum pm_status pm_view_choose_level(struct pm_view *view, struct pm_error *err)
@@ -223,6 +225,20 @@ static void add_counted(struct pm_view *view)
             view->metrics[view->n_metrics++] = m;
 }
 
+/* Of messages it is asked how many, how large and how long. false: none was counted. */
+static bool add_messages(struct pm_view *view)
+{
+    static const char *const names[] = {"mpi_ns", "messages", "message_bytes", "received_bytes"};
+    if (strcmp(view->level_name, PM_MPI_LEVEL) != 0 || measured(view, names[0]) == PM_NONE)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        pm_index metric = measured(view, names[i]);
+        if (metric != PM_NONE)
+            view->metrics[view->n_metrics++] = metric;
+    }
+    return true;
+}
+
 enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
@@ -230,7 +246,9 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
     view->calls_metric = pm_graph_find_metric(graph, "n_calls");
     choose_time(view);
     enum pm_status status = PM_OK;
-    if (!view->options.metrics) {
+    if (!view->options.metrics && add_messages(view)) {
+        view->shows_calls = view->calls_metric != PM_NONE;
+    } else if (!view->options.metrics) {
         view->shows_calls =
             view->calls_metric != PM_NONE && !view->measured_nothing && !view->only_samples &&
             (!pm_view_is_fine(view) || view->options.tree || view->time_metric == PM_NONE);

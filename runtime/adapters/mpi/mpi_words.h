@@ -1,0 +1,205 @@
+/* MPI: any program that uses Open MPI, MPICH or one of its kin, in C or Fortran. Level MPI has
+ * communicators, the ranks and tags of messages, windows and files, and a verb for each operation.
+ *
+ *     {MPI_COMM_WORLD, rank 1, tag 7 Send}       while MPI_Send or MPI_Isend works
+ *     {MPI_COMM_WORLD AllReduce}                 while MPI_Allreduce works
+ *
+ * One library serves all MPIs: mpi.h is not read, arguments are passed on as they came each in a
+ * register or in eight bytes of the stack, and what differs is in a table of dialects.
+ *
+ *   calls.def       every function that is wrapped, and what its arguments are
+ *   calls.c         the wrappers: C, Fortran, Fortran 2008
+ *   dialect.c       what differs between MPIs
+ *   call.c          what a call means: sentence, bytes, time
+ *   amounts.c       how many bytes a call takes and gives
+ *   objects.c       communicators, windows and files by their handles
+ *   requests.c      what is under way, and for whom
+ *   sentences.c     sentences by what they are about
+ */
+#ifndef PM_ADAPTER_MPI_H
+#define PM_ADAPTER_MPI_H
+
+#include "runtime/adapters/adapter.h"
+
+#include <stddef.h>
+
+typedef uintptr_t mpi_word; /* an argument: a handle, a number or an address */
+
+#define MPI_VERB(NAME, word) MPI_##NAME,
+enum mpi_verb { PM_MPI_VERBS(MPI_VERB) N_MPI_VERBS };
+#undef MPI_VERB
+
+/* How often the bytes of a part are taken: once, only at the root, for each rank, ... */
+enum mpi_factor {
+    MPI_ONCE,
+    MPI_AT_ROOT,        /* once, at the root only */
+    MPI_NOT_AT_ROOT,    /* once, but not at the root */
+    MPI_EACH,           /* once for each rank */
+    MPI_EACH_AT_ROOT,   /* the same, at the root only */
+    MPI_SUM,            /* counts are an array, one for each rank */
+    MPI_SUM_AT_ROOT,    /* the same, at the root only */
+    MPI_OWN,            /* of such an array, this rank's */
+    MPI_SUM_OF_TYPES,   /* and types are an array, too */
+    MPI_NEIGHBOURS_OUT, /* once for each neighbour that is sent to */
+    MPI_NEIGHBOURS_IN,  /* once for each that is received from */
+    MPI_SUM_OUT,        /* counts are an array, one for each neighbour */
+    MPI_SUM_IN,
+    MPI_SUM_OF_TYPES_OUT,
+    MPI_SUM_OF_TYPES_IN,
+};
+
+/* Arguments by their numbers from 1; 0: there is none. */
+struct mpi_part {
+    unsigned char buffer, count, type, factor;
+};
+/* What the function is for, beyond its sentence. */
+enum mpi_role {
+    MPI_PLAIN,
+    MPI_STARTS,         /* one persistent request */
+    MPI_STARTS_ALL,     /* an array of them: their number, they */
+    MPI_COMPLETES,      /* a request: it, (flag,) status */
+    MPI_COMPLETES_ALL,  /* number, requests, (flag,) statuses */
+    MPI_COMPLETES_ANY,  /* number, requests, index, (flag,) status */
+    MPI_COMPLETES_SOME, /* number, requests, number that are complete, indexes, statuses */
+    MPI_FREES_REQUEST,
+    MPI_MAKES,   /* an object, from `comm` or from nothing */
+    MPI_FREES,   /* an object */
+    MPI_NAMES,   /* a communicator */
+    MPI_MATCHES, /* a message that a later call receives */
+};
+struct mpi_call {
+    const char *c_name, *fortran_name;
+    enum mpi_verb verb;
+    enum mpi_role role;
+    struct mpi_part sent, got;
+    unsigned char n; /* of arguments, in C */
+    unsigned char comm, window, file;
+    unsigned char to, from, root; /* ranks */
+    unsigned char tag, from_tag;  /* from_tag: of what is received, where it differs */
+    unsigned char status, request, flag, made;
+    unsigned char message; /* that MPI_Mprobe found */
+    bool is_wide;          /* counts are MPI_Count */
+    bool is_persistent;    /* the request is only made, and started later */
+    const char *makes;     /* "copy", "part", "grid", ... */
+};
+
+/* --- dialects --- */
+
+struct mpi_dialect {
+    const char *name;
+    mpi_word world, self, no_comm, no_request;
+    int any_source, no_rank, at_root, any_tag; /* at_root: the root of an intercommunicator */
+    mpi_word in_place, no_status, no_statuses;
+    unsigned char handle_bytes, status_bytes; /* of requests and of statuses in arrays */
+    unsigned char source_at, tag_at;          /* in a status */
+    bool has_fortran_handles;                 /* numbers of their own, to be converted */
+    int grid_topology, graph_topology;
+};
+/* NULL: no MPI that is known. Looked up once MPI is there. */
+const struct mpi_dialect *mpi_dialect(void);
+/* Bytes that a status says were received. */
+uint64_t mpi_status_bytes(const struct mpi_dialect *mpi, const void *status);
+/* Addresses that Fortran has for MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE. */
+bool mpi_is_fortran_in_place(mpi_word word);
+bool mpi_is_fortran_no_status(mpi_word word);
+/* A function of the library that is called, `MPI_` and the like in front; NULL: it has none. */
+void *mpi_function(const char *name, void **function);
+
+/* --- one call --- */
+
+/* Arguments as they are in the language that called. */
+enum mpi_language { MPI_C, MPI_FORTRAN, MPI_FORTRAN_2008 };
+struct mpi_arguments {
+    const struct mpi_call *call;
+    const struct mpi_dialect *mpi; /* NULL: not known, so words are not looked at */
+    mpi_word *words;
+    bool is_fortran; /* all are addresses */
+};
+int mpi_int(const struct mpi_arguments *a, unsigned char number);
+
+/* Between a wrapper's begin and end. */
+struct mpi_object;
+enum { MPI_FEW = 32 };
+struct mpi_frame {
+    struct mpi_arguments arguments;
+    struct pm_sentence outer, inner; /* inner.id 0: there is none */
+    uintptr_t sp;
+    uint64_t start_ns;
+    struct mpi_object *object; /* that it is about; NULL: not known */
+    int peer, tag, inner_peer, inner_tag;
+    mpi_word *requests; /* that may complete, as they were before the call */
+    int n_requests;
+    bool owns_statuses;
+    char *statuses; /* ours where the program wants none; NULL: there are none */
+    mpi_word few_requests[MPI_FEW];
+    uint64_t few_statuses[MPI_FEW * 3];
+};
+/* words: of the wrapper, n of them; some may be changed. sp: the wrapper's. false: nothing is to
+ * be done at the end. */
+bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language language,
+               uintptr_t sp, struct mpi_frame *frame);
+/* result: of C's function; Fortran has it in an argument. */
+void mpi_end(struct mpi_frame *frame, int result);
+
+/* --- objects: communicators, windows, files --- */
+
+enum mpi_kind { MPI_COMM, MPI_WINDOW, MPI_FILE, N_MPI_KINDS };
+enum { N_MPI_SORTS = 8, MPI_NAME_BYTES = 256 };
+struct mpi_object {
+    mpi_word handle;
+    enum mpi_kind kind;
+    struct pm_noun noun;
+    int rank, size, n_others;     /* n_others: of the remote group; 0: no intercommunicator */
+    uint32_t n_made[N_MPI_SORTS]; /* of each sort, for names of what is made of it */
+    struct mpi_object *comm;      /* of a window or file; what a communicator was made of */
+    char name[MPI_NAME_BYTES];
+};
+/* Of what the call is about, or makes. */
+static inline enum mpi_kind mpi_kind_of(const struct mpi_call *call)
+{
+    if (call->window)
+        return MPI_WINDOW;
+    return call->file ? MPI_FILE : MPI_COMM;
+}
+/* NULL: no such object, or too many. */
+struct mpi_object *mpi_object_of(enum mpi_kind kind, mpi_word handle);
+/* An argument that is a handle of one, as C has it. */
+mpi_word mpi_object_handle(const struct mpi_arguments *a, enum mpi_kind kind, unsigned char number);
+void mpi_object_made(const struct mpi_arguments *a, struct mpi_object *from, mpi_word handle);
+void mpi_object_freed(enum mpi_kind kind, mpi_word handle);
+void mpi_object_named(struct mpi_object *comm, const char *name);
+
+/* --- amounts --- */
+
+uint64_t mpi_bytes_sent(const struct mpi_arguments *a, const struct mpi_object *comm);
+uint64_t mpi_bytes_got(const struct mpi_arguments *a, const struct mpi_object *comm);
+
+/* --- requests --- */
+
+struct mpi_request {
+    mpi_word handle; /* 0: free */
+    struct pm_cause cause;
+    struct mpi_object *comm;
+    int peer, tag;
+    uint64_t bytes; /* that each start of a persistent one sends */
+    bool receives, is_persistent, is_active;
+};
+/* false: too many are under way, and this one is not followed. */
+bool mpi_request_made(const struct mpi_request *request);
+bool mpi_request_find(mpi_word handle, struct mpi_request *ret_request);
+/* Persistent ones stay, and start again with that cause. */
+void mpi_request_started(mpi_word handle, struct pm_cause cause);
+void mpi_request_completed(mpi_word handle);
+void mpi_request_freed(mpi_word handle);
+
+/* --- sentences --- */
+
+extern struct pm_metric mpi_messages, mpi_bytes, mpi_received_bytes, mpi_time;
+extern struct pm_level mpi_level;
+/* false: nobody measures. */
+bool mpi_is_measured(void);
+enum { MPI_NO_PEER = -1000, MPI_ANY = -1001 }; /* of peers and tags */
+struct pm_sentence mpi_sentence(enum mpi_verb verb, const struct mpi_object *object, int peer,
+                                int tag);
+
+#endif
