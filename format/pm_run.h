@@ -106,6 +106,7 @@ enum pm_run_chunk_kind {
     PM_RUN_CHUNK_WORDS = 15,    /* struct pm_run_word (pm_words.h), from offset 64 */
     PM_RUN_CHUNK_OVERHEAD = 14, /* struct pm_run_overhead: at most one */
     PM_RUN_CHUNK_AMBIENT = 16,  /* struct pm_run_ambient, from offset 64: the process's own sets */
+    PM_RUN_CHUNK_MEETINGS = 17, /* struct pm_run_meeting, from offset 64 */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -130,7 +131,8 @@ struct pm_run_chunk {
     uint64_t size_bytes; /* whole chunk with this header, a multiple of 4096 */
     uint64_t owner;      /* NODES, COUNTS, SAMPLES: file offset of the THREAD chunk; else 0 */
     uint64_t n_items; /* NODES, THREAD: nodes in use (counted up as they are filled); OBJECT: nouns;
-                         COUNTS: counters; SAMPLES, ADAPTED, AMBIENT: items */
+                         COUNTS: counters; SAMPLES, ADAPTED, AMBIENT: items; MEETINGS: items, or
+                         more than there is room for */
     uint64_t reserved[4];
 };
 
@@ -485,6 +487,31 @@ struct pm_run_heap_site {
 };
 #define PM_RUN_HEAP_DATA 64u
 
+/* A call that processes take part in together: what one of them knows of it. Those who met are
+ * found when all files are there: calls of a group by `what` and `order`, a message by `what`, its
+ * two ranks and its tag, and its place among those, which `order` gives. Times are of
+ * CLOCK_MONOTONIC. */
+enum pm_run_meeting_kind {
+    PM_RUN_MEETING_SENT = 1,      /* begin, end: of a call that may wait for the receiver */
+    PM_RUN_MEETING_POSTED = 2,    /* sent by a call that does not wait */
+    PM_RUN_MEETING_RECEIVED = 3,  /* begin, end: of the call that waited; asked: since when it could
+                                   * come */
+    PM_RUN_MEETING_ALL = 4,       /* each waits for all */
+    PM_RUN_MEETING_FROM_ROOT = 5, /* each waits for the root */
+    PM_RUN_MEETING_TO_ROOT = 6    /* the root waits for all */
+};
+struct pm_run_meeting {
+    uint64_t begin_ns, end_ns, asked_ns;
+    uint64_t what;  /* the group, equal for all of its members */
+    uint32_t place; /* of the context (struct pm_run_node); 0: not known */
+    uint32_t order; /* groups: which call of it; messages: the order in which this process began */
+    int32_t self, peer; /* ranks; peer: of a message; the root of a call of a group */
+    int32_t tag;
+    uint32_t n_members; /* of a group; messages: 0 */
+    uint32_t reserved;
+    uint32_t kind; /* enum pm_run_meeting_kind, written last; 0: not finished */
+};
+
 /* One block, of those that are large. */
 struct pm_run_heap_block {
     uint64_t address, size_bytes;
@@ -573,6 +600,7 @@ PM_RUN_CHECK(sizeof(struct pm_run_node) == 128, "node is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_sample) == 40, "sample is 40 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_site) == 96, "heap site is 96 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_block) == 40, "heap block is 40 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_meeting) == 64, "meeting is 64 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_trace) == PM_RUN_TRACE_DATA, "trace header is 128 bytes");
 
 #endif

@@ -41,6 +41,7 @@ struct pm_words_held {
 
 /* Words are numbers, 0: none (no room, or wrong arguments). All functions may be called from any
  * thread and in signal handlers. */
+struct pm_run_meeting;
 struct pmr_words_api {
     uint32_t version, bytes;
     uint32_t (*level)(const char *name, const char *above);
@@ -73,6 +74,8 @@ struct pmr_words_api {
      * asked for. */
     uint32_t (*point)(const char *name, const volatile uint8_t **ret_is_on);
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
+    /* A call that other processes take part in (pm_run.h); its place is that of `cause`. */
+    void (*meet)(const struct pm_run_meeting *meeting, uint64_t cause);
 };
 
 struct pm_words_slot {

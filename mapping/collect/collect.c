@@ -10,6 +10,7 @@
 #include "heap.h"
 #include "import.h"
 #include "kernel.h"
+#include "meetings.h"
 #include "model.h"
 #include "pif.h"
 #include "process.h"
@@ -621,6 +622,13 @@ static char *run_name(const char *dir)
     return pm_strndup(dir + start, len - start);
 }
 
+/* What only all of its files together tell. */
+static enum pm_status end_run(struct collector *c)
+{
+    enum pm_status status = collect_kernel_end(c);
+    return status != PM_OK ? status : collect_meetings_end(c);
+}
+
 static enum pm_status collect_run(struct collector *c, const char *dir, const char *name)
 {
     struct run run = {.dir = dir, .execution = ++c->processes->n_executions};
@@ -638,7 +646,7 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     for (size_t i = 0; i < run.n_entries && status == PM_OK; i++)
         status = collect_process(c, &run, &run.entries[i]);
     if (status == PM_OK)
-        status = collect_kernel_end(c);
+        status = end_run(c);
     if (status == PM_OK && run.n_entries && run.n_read == 0)
         status = pm_error_set(c->err, PM_ERR_FORMAT, "no run file in '%s' can be read: %s", dir,
                               c->result->n_warnings ? c->result->warnings[c->result->n_warnings - 1]
@@ -743,6 +751,7 @@ static void release(struct collector *c)
     collect_heap_release(c);
     collect_causes_release(c);
     collect_kernel_release(c);
+    collect_meetings_release(c);
     collect_model_release(c);
     collect_processes_release(c);
     pm_intern_free(c->strings);

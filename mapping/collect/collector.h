@@ -13,6 +13,7 @@ struct collect_contexts;
 struct collect_costs;
 struct collect_heaps;
 struct collect_kernel;
+struct collect_meetings;
 struct collect_model;
 struct collect_processes;
 struct collect_references;
@@ -35,6 +36,7 @@ struct collector {
     struct collect_heaps *heaps;           /* heap.h */
     struct collect_causes *causes;         /* causes.h; NULL: none yet */
     struct collect_kernel *kernel;         /* kernel.h; NULL: this run has nothing of that */
+    struct collect_meetings *meetings;     /* meetings.h; NULL: none yet */
     bool joins;     /* several run files: causes of one may be contexts of another */
     bool has_words; /* some run file may name causes */
 };

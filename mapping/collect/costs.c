@@ -8,6 +8,7 @@
 #include "collector.h"
 #include "contexts.h"
 #include "heap.h"
+#include "meetings.h"
 #include "model.h"
 #include "routes.h"
 #include "run_names.h"
@@ -411,10 +412,23 @@ static enum pm_status add_heap(struct collector *c, const struct pm_run_file *fi
     return status;
 }
 
+/* Contexts that causes, and calls that others take part in, name by their places. */
+static enum pm_status add_places(struct collector *c, const struct pm_run_file *file,
+                                 const struct pm_run_file_thread *thread, uint32_t row,
+                                 const struct collect_names *names,
+                                 const struct collect_node *nodes)
+{
+    enum pm_status status = collect_cause_places(c, file, thread, nodes);
+    return status != PM_OK ? status : collect_meetings_add(c, file, thread, row, names, nodes);
+}
+
 enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *file,
                                  uint32_t first_thread, const struct collect_names *names)
 {
     enum pm_status status = collect_routes_begin(c, file, names);
+    if (status != PM_OK)
+        return status;
+    status = collect_meetings_begin(c, file);
     enum pm_run_mode mode = pm_run_file_mode(file);
     const struct collect_located *located = names->located;
     c->costs->has_all_calls |= mode >= PM_RUN_MODE_EXACT || mode == PM_RUN_MODE_COUNT;
@@ -431,7 +445,7 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
         if (status == PM_OK)
             status = add_heap(c, file, i, row, names, nodes);
         if (status == PM_OK)
-            status = collect_cause_places(c, file, thread, nodes);
+            status = add_places(c, file, thread, row, names, nodes);
         free(nodes);
     }
     if (status == PM_OK)

@@ -289,6 +289,10 @@ const struct pm_run_file_heap_site *pm_run_file_heap_site(const struct pm_run_fi
 size_t pm_run_file_n_heap_blocks(const struct pm_run_file *file);
 const struct pm_run_file_heap_block *pm_run_file_heap_block(const struct pm_run_file *file,
                                                             size_t index);
+/* Calls that other processes take part in (pm_run.h): kinds and times are good, places need not be
+ * there. */
+size_t pm_run_file_n_meetings(const struct pm_run_file *file);
+const struct pm_run_meeting *pm_run_file_meeting(const struct pm_run_file *file, size_t index);
 size_t pm_run_file_n_messages(const struct pm_run_file *file);
 const struct pm_run_file_message *pm_run_file_message(const struct pm_run_file *file, size_t index);
 

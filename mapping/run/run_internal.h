@@ -107,6 +107,8 @@ struct pm_run_file {
     size_t n_heap_sites;
     struct pm_run_file_heap_block *heap_blocks;
     size_t n_heap_blocks;
+    struct pm_run_meeting *meetings;
+    size_t n_meetings;
     struct pm_run_file_word *words; /* by number less one */
     size_t n_words, n_bad_words;
     uint32_t words_cap;
@@ -163,6 +165,8 @@ uint64_t run_since_start(const struct pm_run_file *file, uint64_t tsc); /* withi
 PM_MUST_CHECK enum pm_status run_load_heap(struct pm_run_file *file,
                                            const struct run_source *source,
                                            const struct run_chunks *list, struct pm_error *err);
+enum pm_status run_load_meetings(struct pm_run_file *file, const struct run_source *source,
+                                 const struct run_chunks *list, struct pm_error *err);
 void run_make_heap_times(struct pm_run_file *file);
 
 /* The program's own words. */

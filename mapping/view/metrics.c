@@ -228,7 +228,8 @@ static void add_counted(struct pm_view *view)
 /* Of messages it is asked how many, how large and how long. false: none was counted. */
 static bool add_messages(struct pm_view *view)
 {
-    static const char *const names[] = {"mpi_ns", "messages", "message_bytes", "received_bytes"};
+    static const char *const names[] = {"mpi_ns", "mpi_wait_ns", "messages", "message_bytes",
+                                        "received_bytes"};
     if (strcmp(view->level_name, PM_MPI_LEVEL) != 0 || measured(view, names[0]) == PM_NONE)
         return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -62,6 +62,7 @@ struct pm_words_api {
     void (*of_other_languages[8])(void);
     uint32_t (*point)(const char *name, const volatile uint8_t **ret_is_on);
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
+    void (*meet)(const void *meeting, uint64_t cause); /* for adapters: format/pm_run.h */
 };
 
 static struct pm_words_slot {

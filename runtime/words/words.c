@@ -19,6 +19,7 @@
 #include "runtime/sample/sample.h"
 #include "runtime/words/causes.h"
 #include "runtime/words/here.h"
+#include "runtime/words/meetings.h"
 #include "runtime/words/quick.h"
 
 #include <signal.h>
@@ -776,6 +777,7 @@ const struct pmr_words_api pm_words_api = {
     .adopt_in = pm_words_adopt_in,
     .point = define_point,
     .map_at = define_mapping_at,
+    .meet = pm_meet,
 };
 
 /* Slots of one size follow each other, where a compiler aligned them to 16 bytes with zeros
@@ -828,6 +830,7 @@ void pm_words_fork_child(void)
 {
     words.lock = 0;
     words.chunk = NULL;
+    pm_meetings_fork_child();
     for (uint32_t i = 1; i <= words.n; i++) {
         const struct pm_run_word *word = write_down(words.by_number[i]);
         if (word == NULL) {

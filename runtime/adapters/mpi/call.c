@@ -176,6 +176,10 @@ static void sent(const struct mpi_frame *frame)
     bool goes_nowhere = is_message(a->call) && frame->peer == MPI_NO_PEER;
     if (!a->mpi || !a->call->sent.type || !comm || goes_nowhere || a->call->is_persistent)
         return;
+    struct mpi_request asked = {
+        .comm = frame->object, .peer = frame->peer, .tag = frame->tag, .order = frame->order};
+    if (is_message(a->call) && frame->object->kind == MPI_COMM)
+        mpi_meeting_sent(frame, &asked);
     cost(mpi_messages, is_message(a->call));
     cost(mpi_bytes, mpi_bytes_sent(a, comm));
 }
@@ -223,7 +227,10 @@ bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language l
         frame->inner =
             mpi_sentence(MPI_RECEIVE, frame->object, frame->inner_peer, frame->inner_tag);
     pm_enter_at(frame->outer, sp);
+    mpi_meeting_begins(frame);
     if (frame->inner.id) {
+        frame->start_ns = frame->end_ns = pm_adapter_now_ns();
+        frame->cause = pm_capture();
         sent(frame);
         pm_enter_at(frame->inner, sp);
     }
@@ -234,20 +241,20 @@ bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language l
 /* --- end --- */
 
 /* A message that came, whoever it was asked from. */
-static void arrived(const struct mpi_frame *frame, struct mpi_object *comm, int peer, int tag,
-                    int i)
+static void arrived(const struct mpi_frame *frame, const struct mpi_request *asked, int i)
 {
     const struct mpi_dialect *mpi = frame->arguments.mpi;
     uint64_t bytes = mpi_status_bytes(mpi, frame->statuses + (size_t)i * mpi->status_bytes);
-    int source = int_in_status(frame, i, mpi->source_at);
-    if (peer == MPI_NO_PEER || source < 0)
+    int source = int_in_status(frame, i, mpi->source_at),
+        tag = int_in_status(frame, i, mpi->tag_at);
+    if (asked->peer == MPI_NO_PEER || source < 0)
         return;
-    if (peer != MPI_ANY && tag != MPI_ANY) {
+    mpi_meeting_received(frame, asked, source, tag);
+    if (asked->peer != MPI_ANY && asked->tag != MPI_ANY) {
         cost(mpi_received_bytes, bytes);
         return;
     }
-    struct pm_sentence arrival =
-        mpi_sentence(MPI_ARRIVE, comm, source, int_in_status(frame, i, mpi->tag_at));
+    struct pm_sentence arrival = mpi_sentence(MPI_ARRIVE, asked->comm, source, tag);
     pm_enter(arrival);
     cost(mpi_received_bytes, bytes);
     pm_leave(arrival);
@@ -264,7 +271,7 @@ static void completed(const struct mpi_frame *frame, int i, int status)
     if (!request.receives || !frame->statuses)
         return;
     pm_adopt(request.cause);
-    arrived(frame, request.comm, request.peer, request.tag, status);
+    arrived(frame, &request, status);
     pm_release(request.cause);
 }
 
@@ -335,13 +342,15 @@ static void request_made(const struct mpi_frame *frame)
                                   .comm = frame->object,
                                   .peer = frame->peer,
                                   .tag = frame->tag,
+                                  .order = frame->order,
+                                  .asked_ns = frame->start_ns,
                                   .receives = (is_message(call) || call->message) &&
                                               !call->window && call->got.type,
                                   .is_persistent = call->is_persistent};
     if (!request.handle)
         return;
     if (request.receives)
-        request.cause = pm_capture();
+        request.cause = frame->cause;
     else if (call->is_persistent)
         request.bytes = frame->object ? mpi_bytes_sent(a, frame->object) : 0;
     (void)mpi_request_made(&request);
@@ -353,9 +362,10 @@ static void requests_started(const struct mpi_frame *frame)
         struct mpi_request request;
         if (!mpi_request_find(frame->requests[i], &request))
             continue;
-        mpi_request_started(frame->requests[i], pm_capture());
+        mpi_request_started(frame->requests[i], frame->cause, frame->order, frame->start_ns);
         if (request.receives || request.peer == MPI_NO_PEER)
             continue;
+        mpi_meeting_sent(frame, &request);
         cost(mpi_messages, 1);
         cost(mpi_bytes, request.bytes);
     }
@@ -398,10 +408,17 @@ static void received(const struct mpi_frame *frame)
     bool comes_now = (is_message(call) || call->message) && !call->window && !call->request;
     if (!call->got.type || call->is_persistent)
         return;
-    if (comes_now && frame->statuses && frame->inner.id)
-        arrived(frame, frame->object, frame->inner_peer, frame->inner_tag, 0);
-    else if (comes_now && frame->statuses)
-        arrived(frame, frame->object, frame->peer, frame->tag, 0);
+    struct mpi_request asked = {.comm = frame->object,
+                                .peer = frame->peer,
+                                .tag = frame->tag,
+                                .order = frame->order,
+                                .asked_ns = frame->start_ns};
+    if (frame->inner.id) {
+        asked.peer = frame->inner_peer;
+        asked.tag = frame->inner_tag;
+    }
+    if (comes_now && frame->statuses)
+        arrived(frame, &asked, 0);
     else if (comm && !call->message && (!is_message(call) || (call->window && has_peer)))
         cost(mpi_received_bytes, mpi_bytes_got(a, comm));
 }
@@ -422,6 +439,7 @@ static void account(const struct mpi_frame *frame)
     if (!frame->inner.id)
         sent(frame);
     received(frame);
+    mpi_meeting_of_group(frame);
     requests_completed(frame);
     if (call->role == MPI_STARTS || call->role == MPI_STARTS_ALL)
         requests_started(frame);
@@ -443,10 +461,11 @@ static int result_of(const struct mpi_arguments *a, int result)
 
 void mpi_end(struct mpi_frame *frame, int result)
 {
-    uint64_t now_ns = pm_adapter_now_ns();
     const struct mpi_arguments *a = &frame->arguments;
-    if (now_ns > frame->start_ns)
-        cost(mpi_time, now_ns - frame->start_ns);
+    frame->end_ns = pm_adapter_now_ns();
+    frame->cause = pm_capture();
+    if (frame->end_ns > frame->start_ns)
+        cost(mpi_time, frame->end_ns - frame->start_ns);
     if (a->mpi && result_of(a, result) == 0)
         account(frame);
     if (frame->inner.id)

@@ -54,9 +54,10 @@ void *mpi_function(const char *name, void **function)
     return found;
 }
 
+/* Of a variable: the program may have a copy of its own, which then is everybody's. */
 static mpi_word address_of(const char *name)
 {
-    void *address = NULL;
+    void *address = dlsym(RTLD_DEFAULT, name);
     return (mpi_word)mpi_function(name, &address);
 }
 
@@ -115,8 +116,8 @@ uint64_t mpi_status_bytes(const struct mpi_dialect *mpi, const void *status)
 static bool is_address_of(mpi_word word, const char *const *names, mpi_word *known)
 {
     for (size_t i = 0; names[i]; i++) {
-        if (!known[i]) /* the program's own, where it has one: a COMMON block */
-            known[i] = (mpi_word)dlsym(RTLD_DEFAULT, names[i]);
+        if (!known[i])
+            known[i] = address_of(names[i]);
         if (known[i] && known[i] == word)
             return true;
     }

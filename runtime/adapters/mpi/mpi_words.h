@@ -15,6 +15,7 @@
  *   objects.c       communicators, windows and files by their handles
  *   requests.c      what is under way, and for whom
  *   sentences.c     sentences by what they are about
+ *   meetings.c      what is told of calls that other ranks take part in
  */
 #ifndef PM_ADAPTER_MPI_H
 #define PM_ADAPTER_MPI_H
@@ -124,7 +125,9 @@ struct mpi_frame {
     struct mpi_arguments arguments;
     struct pm_sentence outer, inner; /* inner.id 0: there is none */
     uintptr_t sp;
-    uint64_t start_ns;
+    uint64_t start_ns, end_ns;
+    struct pm_cause cause;     /* the call, while it works */
+    uint32_t order;            /* of the message, or of the group's call */
     struct mpi_object *object; /* that it is about; NULL: not known */
     int peer, tag, inner_peer, inner_tag;
     mpi_word *requests; /* that may complete, as they were before the call */
@@ -150,6 +153,8 @@ struct mpi_object {
     enum mpi_kind kind;
     struct pm_noun noun;
     int rank, size, n_others;     /* n_others: of the remote group; 0: no intercommunicator */
+    uint64_t id;                  /* equal in all of its ranks; 0: not known */
+    uint32_t n_calls;             /* of the whole group */
     uint32_t n_made[N_MPI_SORTS]; /* of each sort, for names of what is made of it */
     struct mpi_object *comm;      /* of a window or file; what a communicator was made of */
     char name[MPI_NAME_BYTES];
@@ -181,16 +186,30 @@ struct mpi_request {
     struct pm_cause cause;
     struct mpi_object *comm;
     int peer, tag;
-    uint64_t bytes; /* that each start of a persistent one sends */
+    uint32_t order;    /* of messages, in which they were begun */
+    uint64_t asked_ns; /* since when it may come */
+    uint64_t bytes;    /* that each start of a persistent one sends */
     bool receives, is_persistent, is_active;
 };
 /* false: too many are under way, and this one is not followed. */
 bool mpi_request_made(const struct mpi_request *request);
 bool mpi_request_find(mpi_word handle, struct mpi_request *ret_request);
 /* Persistent ones stay, and start again with that cause. */
-void mpi_request_started(mpi_word handle, struct pm_cause cause);
+void mpi_request_started(mpi_word handle, struct pm_cause cause, uint32_t order, uint64_t asked_ns);
 void mpi_request_completed(mpi_word handle);
 void mpi_request_freed(mpi_word handle);
+
+/* --- meetings: what is told, so that those who waited for each other are found afterwards --- */
+
+/* Before the call: its number. */
+void mpi_meeting_begins(struct mpi_frame *frame);
+/* After it. source, tag: of the message that came. */
+void mpi_meeting_sent(const struct mpi_frame *frame, const struct mpi_request *asked);
+void mpi_meeting_received(const struct mpi_frame *frame, const struct mpi_request *asked,
+                          int source, int tag);
+void mpi_meeting_of_group(const struct mpi_frame *frame);
+/* Of a communicator that was made, or of the world. */
+uint64_t mpi_group_id(const struct mpi_object *comm, const char *sort, unsigned number);
 
 /* --- sentences --- */
 

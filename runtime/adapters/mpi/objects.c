@@ -85,6 +85,7 @@ static struct mpi_object *find_out(enum mpi_kind kind, mpi_word handle)
     int n = 0;
     if (kind == MPI_COMM) {
         look_at_comm(&o);
+        o.id = mpi_group_id(&o, "", 0);
         if (!mpi_function("PMPI_Comm_get_name", (void **)&get_name) ||
             get_name(handle, o.name, &n) != 0)
             o.name[0] = 0;
@@ -117,7 +118,7 @@ struct mpi_object *mpi_object_of(enum mpi_kind kind, mpi_word handle)
     return o;
 }
 
-/* Which of `from` it is, of that sort: equal in all ranks. Those after the 64th are one. */
+/* Which of `from` it is, of that sort: equal in all ranks. */
 static unsigned number_of(struct mpi_object *from, const char *sort)
 {
     static const char *const sorts[] = {"copy",  "group",  "part",  "grid",
@@ -125,8 +126,7 @@ static unsigned number_of(struct mpi_object *from, const char *sort)
     unsigned i = 0;
     while (i + 1 < N_MPI_SORTS && strcmp(sorts[i], sort) != 0)
         i++;
-    unsigned number = __atomic_add_fetch(&from->n_made[i], 1, __ATOMIC_RELAXED);
-    return number > MAX_NUMBERED ? 0 : number;
+    return __atomic_add_fetch(&from->n_made[i], 1, __ATOMIC_RELAXED);
 }
 
 /* In Fortran the length is behind all other arguments. */
@@ -144,16 +144,18 @@ static void file_name(const struct mpi_arguments *a, char name[MPI_NAME_BYTES])
 void mpi_object_made(const struct mpi_arguments *a, struct mpi_object *from, mpi_word handle)
 {
     const char *sort = a->call->makes;
-    unsigned number;
+    unsigned number = from ? number_of(from, sort) : 0;
     struct mpi_object o = {.handle = handle, .comm = from};
     o.kind = mpi_kind_of(a->call);
-    if (o.kind == MPI_COMM)
+    if (o.kind == MPI_COMM) {
         look_at_comm(&o);
+        o.id = mpi_group_id(&o, sort, number);
+    }
     if (o.kind == MPI_FILE)
         file_name(a, o.name);
-    else if (from && (number = number_of(from, sort)) != 0)
+    else if (from && number <= MAX_NUMBERED)
         snprintf(o.name, sizeof o.name, "%s %u of %.200s", sort, number, from->name);
-    else if (from)
+    else if (from) /* these are one noun */
         snprintf(o.name, sizeof o.name, "a later %s of %.200s", sort, from->name);
     else
         snprintf(o.name, sizeof o.name, "%s of %d ranks", sort, o.size);

@@ -71,12 +71,14 @@ bool mpi_request_find(mpi_word handle, struct mpi_request *ret_request)
     return ret_request->handle != 0;
 }
 
-void mpi_request_started(mpi_word handle, struct pm_cause cause)
+void mpi_request_started(mpi_word handle, struct pm_cause cause, uint32_t order, uint64_t asked_ns)
 {
     take();
     struct mpi_request *entry = look_up(handle);
     if (entry->handle) {
         entry->cause = cause;
+        entry->order = order;
+        entry->asked_ns = asked_ns;
         entry->is_active = true;
     }
     give_back();

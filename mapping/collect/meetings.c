@@ -1,0 +1,304 @@
+/* Who waited for whom. Each process tells of its calls (format/pm_run.h); here are those of all.
+ *
+ *     a receive      waits from its begin until the send begins      (a late sender)
+ *     a send         waits from its begin until the receive is asked for, if it ends after that
+ *                                                                    (a late receiver)
+ *     a group        waits from its begin until the last of those whom it needs begins
+ *
+ * and no longer than until its own end. The n-th message between two ranks with one tag, as the
+ * sender began them, is the n-th there as the receiver asked for them: MPI keeps that order. */
+#include "meetings.h"
+
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "run_names.h"
+
+#include "mapping/run/run_file.h"
+
+#include <stdlib.h>
+
+struct meeting {
+    struct pm_run_meeting told;
+    uint32_t context, thread; /* rows */
+    uint64_t waited_ns;
+};
+
+struct collect_meetings {
+    struct meeting *list; /* of all files */
+    uint32_t n, cap;
+    const struct pm_run_meeting **of_file; /* by place */
+    size_t n_of_file;
+    uint64_t n_alone;
+};
+
+void collect_meetings_release(struct collector *c)
+{
+    if (!c->meetings)
+        return;
+    free(c->meetings->list);
+    free(c->meetings->of_file);
+    free(c->meetings);
+    c->meetings = NULL;
+}
+
+/* --- files --- */
+
+static int compare_places(const void *a, const void *b)
+{
+    uint32_t x = (*(const struct pm_run_meeting *const *)a)->place,
+             y = (*(const struct pm_run_meeting *const *)b)->place;
+    return (x > y) - (x < y);
+}
+
+enum pm_status collect_meetings_begin(struct collector *c, const struct pm_run_file *file)
+{
+    size_t n = pm_run_file_n_meetings(file);
+    if (!n && !c->meetings)
+        return PM_OK;
+    if (!c->meetings && !(c->meetings = pm_alloc(sizeof *c->meetings)))
+        return collect_no_memory(c);
+    struct collect_meetings *all = c->meetings;
+    free(all->of_file);
+    all->of_file = pm_alloc_array(n, sizeof(const struct pm_run_meeting *));
+    all->n_of_file = n;
+    if (!all->of_file)
+        return collect_no_memory(c);
+    for (size_t i = 0; i < n; i++)
+        all->of_file[i] = pm_run_file_meeting(file, i);
+    if (n)
+        qsort(all->of_file, n, sizeof *all->of_file, compare_places);
+    return PM_OK;
+}
+
+static bool is_before_place(const void *meeting, const void *place)
+{
+    return (*(const struct pm_run_meeting *const *)meeting)->place < *(const uint32_t *)place;
+}
+
+static enum pm_status add(struct collector *c, const struct pm_run_meeting *told, uint32_t context,
+                          uint32_t thread_row)
+{
+    struct collect_meetings *all = c->meetings;
+    struct meeting *list = pm_grow_array(all->list, all->n, &all->cap, 1024, sizeof *list);
+    if (!list)
+        return collect_no_memory(c);
+    all->list = list;
+    list[all->n++] = (struct meeting){.told = *told, .context = context, .thread = thread_row};
+    return PM_OK;
+}
+
+/* Those of the file at that place are from *ret_first on. false: there are none. */
+static bool find_place(const struct collect_meetings *all, uint32_t place, size_t *ret_first)
+{
+    *ret_first =
+        pm_lower_bound(all->of_file, all->n_of_file, sizeof *all->of_file, &place, is_before_place);
+    return place && *ret_first < all->n_of_file && all->of_file[*ret_first]->place == place;
+}
+
+enum pm_status collect_meetings_add(struct collector *c, const struct pm_run_file *file,
+                                    const struct pm_run_file_thread *thread, uint32_t thread_row,
+                                    const struct collect_names *names,
+                                    const struct collect_node *nodes)
+{
+    struct collect_meetings *all = c->meetings;
+    size_t at;
+    for (size_t i = 0; all && all->n_of_file && i < thread->n_nodes; i++) {
+        uint32_t place = thread->nodes[i].place, node = collect_unfolded(thread, (uint32_t)i);
+        if (!find_place(all, place, &at))
+            continue;
+        uint32_t context = nodes[node].row;
+        enum pm_status status = collect_own_context(c, file, thread, node, names,
+                                                    collect_stack_flag(nodes[node]), &context);
+        if (status != PM_OK)
+            return status;
+        for (; at < all->n_of_file && all->of_file[at]->place == place; at++)
+            if (add(c, all->of_file[at], context, thread_row) != PM_OK)
+                return PM_ERR_MEMORY;
+    }
+    return PM_OK;
+}
+
+/* --- who met whom --- */
+
+static bool is_group(const struct pm_run_meeting *m)
+{
+    return m->kind >= PM_RUN_MEETING_ALL;
+}
+
+static bool is_receive(const struct pm_run_meeting *m)
+{
+    return m->kind == PM_RUN_MEETING_RECEIVED;
+}
+
+static int32_t sender(const struct pm_run_meeting *m)
+{
+    return is_receive(m) ? m->peer : m->self;
+}
+
+static int32_t receiver(const struct pm_run_meeting *m)
+{
+    return is_receive(m) ? m->self : m->peer;
+}
+
+#define COMPARE(x, y) \
+    if ((x) != (y))   \
+        return (x) < (y) ? -1 : 1;
+
+/* Groups, by call; then messages, by their two ranks and tag, sends before receives, in the order
+ * in which each was begun. */
+static int compare_meetings(const void *a, const void *b)
+{
+    const struct pm_run_meeting *x = &((const struct meeting *)a)->told,
+                                *y = &((const struct meeting *)b)->told;
+    COMPARE(is_group(y), is_group(x))
+    COMPARE(x->what, y->what)
+    if (!is_group(x)) {
+        COMPARE(sender(x), sender(y))
+        COMPARE(receiver(x), receiver(y))
+        COMPARE(x->tag, y->tag)
+        COMPARE(is_receive(x), is_receive(y))
+    }
+    COMPARE(x->order, y->order)
+    COMPARE(x->begin_ns, y->begin_ns)
+    return 0;
+}
+
+static bool is_same_message(const struct pm_run_meeting *x, const struct pm_run_meeting *y)
+{
+    return !is_group(y) && x->what == y->what && sender(x) == sender(y) &&
+           receiver(x) == receiver(y) && x->tag == y->tag;
+}
+
+static uint64_t waited(const struct pm_run_meeting *m, uint64_t until_ns)
+{
+    uint64_t end_ns = until_ns < m->end_ns ? until_ns : m->end_ns;
+    return end_ns > m->begin_ns ? end_ns - m->begin_ns : 0;
+}
+
+/* All calls of one group: waits for its last one, or for its root, or as its root. */
+static void meet_in_group(struct collect_meetings *all, struct meeting *list, size_t n)
+{
+    uint64_t last_ns = 0, root_ns = 0;
+    bool is_whole = n == list[0].told.n_members, has_root = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_run_meeting *m = &list[i].told;
+        last_ns = m->begin_ns > last_ns ? m->begin_ns : last_ns;
+        if (m->self != m->peer)
+            continue;
+        root_ns = m->begin_ns;
+        has_root = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_run_meeting *m = &list[i].told;
+        if (m->kind == PM_RUN_MEETING_FROM_ROOT && has_root)
+            list[i].waited_ns = waited(m, root_ns);
+        else if (m->kind == PM_RUN_MEETING_ALL || m->self == m->peer)
+            list[i].waited_ns = waited(m, last_ns); /* at least, when some are missing */
+    }
+    all->n_alone += is_whole ? 0 : n;
+}
+
+static void meet(struct meeting *send, struct meeting *receive)
+{
+    const struct pm_run_meeting *s = &send->told, *r = &receive->told;
+    receive->waited_ns = waited(r, s->begin_ns);
+    if (s->kind == PM_RUN_MEETING_SENT && s->end_ns >= r->asked_ns)
+        send->waited_ns = waited(s, r->asked_ns);
+}
+
+/* All messages of one sender, receiver and tag: the sends, then the receives. */
+static void meet_by_message(struct collect_meetings *all, struct meeting *list, size_t n)
+{
+    size_t n_sends = 0;
+    while (n_sends < n && !is_receive(&list[n_sends].told))
+        n_sends++;
+    size_t n_receives = n - n_sends, both = n_sends < n_receives ? n_sends : n_receives;
+    for (size_t i = 0; i < both; i++)
+        meet(&list[i], &list[n_sends + i]);
+    all->n_alone += n - 2 * both;
+}
+
+static void meet_all(struct collect_meetings *all)
+{
+    for (size_t i = 0, end; i < all->n; i = end) {
+        const struct pm_run_meeting *first = &all->list[i].told;
+        end = i + 1;
+        if (is_group(first)) {
+            while (end < all->n && is_group(&all->list[end].told) &&
+                   all->list[end].told.what == first->what &&
+                   all->list[end].told.order == first->order)
+                end++;
+            meet_in_group(all, &all->list[i], end - i);
+        } else {
+            while (end < all->n && is_same_message(first, &all->list[end].told))
+                end++;
+            meet_by_message(all, &all->list[i], end - i);
+        }
+    }
+}
+
+/* --- the costs --- */
+
+static int compare_calls(const void *a, const void *b)
+{
+    const struct meeting *x = a, *y = b;
+    COMPARE(x->thread, y->thread)
+    COMPARE(x->context, y->context)
+    COMPARE(x->told.begin_ns, y->told.begin_ns)
+    COMPARE(y->waited_ns, x->waited_ns)
+    return 0;
+}
+
+static bool is_same_place(const struct meeting *x, const struct meeting *y)
+{
+    return x->thread == y->thread && x->context == y->context;
+}
+
+/* One call that completes several messages waits for the last of them. */
+static enum pm_status charge(struct collector *c, uint32_t metric)
+{
+    struct collect_meetings *all = c->meetings;
+    uint64_t sum_ns = 0;
+    qsort(all->list, all->n, sizeof *all->list, compare_calls);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct meeting *m = &all->list[i];
+        bool is_first =
+            i == 0 || !is_same_place(m - 1, m) || m[-1].told.begin_ns != m->told.begin_ns;
+        sum_ns += is_first ? m->waited_ns : 0;
+        if (i + 1 < all->n && is_same_place(m, m + 1))
+            continue;
+        if (collect_cost(c, m->context, m->thread, metric, sum_ns) != PM_OK)
+            return PM_ERR_MEMORY;
+        sum_ns = 0;
+    }
+    return PM_OK;
+}
+
+enum pm_status collect_meetings_end(struct collector *c)
+{
+    static const struct collect_metric wait = {
+        .name = "mpi_wait_ns",
+        .unit = "ns",
+        .kind = "time",
+        .description = "wall time in calls of MPI before those whom they need had come"};
+    struct collect_meetings *all = c->meetings;
+    uint32_t metric;
+    if (!all || !all->n) {
+        collect_meetings_release(c);
+        return PM_OK;
+    }
+    enum pm_status status = collect_metric(c, &wait, &metric);
+    if (status != PM_OK)
+        return status;
+    qsort(all->list, all->n, sizeof *all->list, compare_meetings);
+    meet_all(all);
+    status = charge(c, metric);
+    if (all->n_alone)
+        collect_warn(c,
+                     "%llu of %u calls of MPI have no partner here: ranks whose files are missing, "
+                     "or messages that nobody received, so mpi_wait_ns is at least what is shown",
+                     (unsigned long long)all->n_alone, all->n);
+    collect_meetings_release(c);
+    return status;
+}
