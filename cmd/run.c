@@ -92,7 +92,11 @@ static int run_named(struct cmd_parse *parse, struct run_request *request)
         (void)cmd_fail(parse, &err);
         return SESSION_FAILED;
     }
+    struct session_job job = {0};
+    if (session->collect && session_job_find(session->output, &job))
+        session->job = &job;
     int status = with_adapters(parse, request);
+    session_job_release(&job);
     free(made);
     return status;
 }

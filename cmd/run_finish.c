@@ -209,6 +209,16 @@ int run_finish(struct cmd_parse *parse, const struct run_request *request, struc
     const struct session_output *output = &session->output;
     const struct session_question *asked = &request->session.asked;
     int failed = end->exit ? end->exit : SESSION_FAILED, result = end->exit;
+    bool is_last;
+    if (session_leave_job(session, &notes, &err, &is_last) != PM_OK) {
+        run_print_notes(&notes);
+        (void)cmd_fail(parse, &err);
+        return failed;
+    }
+    if (!is_last) {
+        session_notes_release(&notes);
+        return result;
+    }
     if (session_finish(session, end, &notes, &err, &findings) != PM_OK) {
         (void)cmd_fail(parse, &err);
         result = failed;

@@ -1,5 +1,6 @@
 /* Where a run goes: names, what may be replaced, temporary folders. */
 #include "output.h"
+#include "job.h"
 #include "control.h"
 #include "pack.h"
 
@@ -194,13 +195,36 @@ static enum pm_status make_named(const char *name, struct pm_error *err)
     return empty_folder(name, err);
 }
 
-enum pm_status session_output_make(const char *name, bool collect, struct pm_error *err,
-                                   struct session_output *ret_output)
+/* A rank's, which the last rank has to find. */
+static enum pm_status make_for_rank(const struct session_job *job, struct pm_error *err,
+                                    char **ret_path)
+{
+    char *path = session_job_folder(job);
+    if (!path)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    *ret_path = path;
+    enum pm_status status = make_named(path, err);
+    return status != PM_OK ? status : session_job_join(job, err);
+}
+
+/* *ret_path NULL: it has the output's name. */
+static enum pm_status make_folder(const char *name, bool collect, const struct session_job *job,
+                                  struct pm_error *err, char **ret_path)
+{
+    if (job)
+        return make_for_rank(job, err, ret_path);
+    return collect ? make_temporary(name, err, ret_path) : make_named(name, err);
+}
+
+enum pm_status session_output_make(const char *name, bool collect, const struct session_job *job,
+                                   struct pm_error *err, struct session_output *ret_output)
 {
     char *made = NULL;
-    enum pm_status status = collect ? make_temporary(name, err, &made) : make_named(name, err);
-    if (status != PM_OK)
+    enum pm_status status = make_folder(name, collect, job, err, &made);
+    if (status != PM_OK) {
+        free(made);
         return status;
+    }
     struct session_output output = {.collect = collect, .own_run_dir = collect};
     output.name = pm_strndup(name, strlen(name));
     output.run_dir = realpath(made ? made : name, NULL);

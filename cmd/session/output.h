@@ -2,7 +2,7 @@
  *
  *     struct session_output output;
  *     if (session_output_check(name, true, err) == PM_OK &&
- *         session_output_make(name, true, err, &output) == PM_OK)
+ *         session_output_make(name, true, NULL, err, &output) == PM_OK)
  *         use(output.run_dir);
  *     session_output_release(&output);
  */
@@ -25,7 +25,10 @@ PM_MUST_CHECK enum pm_status session_check_archive_place(const char *name, struc
  * is replaced, anything else refused. Nothing that exists is touched before session_output_make. */
 PM_MUST_CHECK enum pm_status session_output_check(const char *name, bool collect,
                                                   struct pm_error *err);
+/* job: of which this run is one rank; NULL: none. */
+struct session_job;
 PM_MUST_CHECK enum pm_status session_output_make(const char *name, bool collect,
+                                                 const struct session_job *job,
                                                  struct pm_error *err,
                                                  struct session_output *ret_output);
 /* Removes a run folder: its manifest, its run files, itself. Other files in it stay, and then it

@@ -200,7 +200,7 @@ enum pm_status session_open(struct session *session, struct session_notes *notes
 {
     const struct session_request *request = session->request;
     enum pm_status status =
-        session_output_make(request->output, request->collect, err, &session->output);
+        session_output_make(request->output, request->collect, request->job, err, &session->output);
     if (status != PM_OK)
         return status;
     status = open_control(session, notes, err);
@@ -235,6 +235,15 @@ enum pm_status session_run(struct session *session, struct session_notes *notes,
 }
 
 /* --- when it has ended --- */
+
+enum pm_status session_leave_job(struct session *session, struct session_notes *notes,
+                                 struct pm_error *err, bool *ret_is_last)
+{
+    *ret_is_last = true;
+    return session->request->job ? session_job_leave(session->request->job, session->output.run_dir,
+                                                     &session->manifest, notes, err, ret_is_last)
+                                 : PM_OK;
+}
 
 enum pm_status session_finish(struct session *session, const struct session_end *end,
                               struct session_notes *notes, struct pm_error *err,

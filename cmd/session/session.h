@@ -14,6 +14,7 @@
  * One thread, and one session of a process at a time: signals and the environment are shared.
  *
  *   session     the steps above                 request: what is measured, how, and where it goes
+ *   job         ranks that are measured one by one
  *   program     can it be started?              output: names, run folders
  *   plan        modes of single nouns           need, question: what a question needs of a program
  *   adapters    which are preloaded             libraries: what the loader loads
@@ -30,6 +31,7 @@
 #include "child.h"
 #include "control.h"
 #include "findings.h"
+#include "job.h"
 #include "kernel.h"
 #include "output.h"
 #include "program.h"
@@ -41,9 +43,10 @@ struct session_request {
     struct session_target *target; /* lent; NULL: a child, which is started */
     char *const *argv;             /* the program and its arguments; NULL ends */
     size_t n_args;
-    const char *output; /* name of the archive, or of the run folder */
-    bool collect;       /* an archive is made */
-    bool force;         /* start also a program that the runtime cannot be loaded into */
+    const char *output;            /* name of the archive, or of the run folder */
+    bool collect;                  /* an archive is made */
+    const struct session_job *job; /* lent: of which this is one rank; NULL: none */
+    bool force;                    /* start also a program that the runtime cannot be loaded into */
     struct session_settings settings;
     bool rate_given; /* samples are taken also where the question needs none */
     bool fix;        /* the budget leaves alone what patterns name */
@@ -83,6 +86,10 @@ PM_MUST_CHECK enum pm_status session_open(struct session *session, struct sessio
 /* Measures the target, until it has ended. On failure the run folder is removed. */
 PM_MUST_CHECK enum pm_status session_run(struct session *session, struct session_notes *notes,
                                          struct pm_error *err, struct session_end *ret_end);
+/* Of a job's rank, before session_finish. *ret_is_last: all others have ended, too, and theirs is
+ * in this run folder now. Others have nothing more to do. */
+PM_MUST_CHECK enum pm_status session_leave_job(struct session *session, struct session_notes *notes,
+                                               struct pm_error *err, bool *ret_is_last);
 /* Writes the manifest, packs what stays, and looks at what the run left: ret_findings is filled on
  * failure, too. */
 PM_MUST_CHECK enum pm_status session_finish(struct session *session, const struct session_end *end,

@@ -1,5 +1,6 @@
 /* Start and end of a process. */
 #include "format/pm_settings.h"
+#include "format/pm_ranks.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/confine.h"
 #include "runtime/base/file.h"
@@ -45,17 +46,17 @@ static uint64_t plain_number(const char *text, uint64_t maximum)
     return *text == 0 && value < maximum ? value : maximum;
 }
 
-/* As starters of parallel programs say it. SLURM does so for whatever it starts, alone as well. */
+/* As starters of parallel programs say it. */
 static void read_rank(char **environment)
 {
     static const struct {
         const char *rank, *size;
         uint64_t least;
-    } names[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 1},
-                 {"PMI_RANK", "PMI_SIZE", 1},
-                 {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", 1},
-                 {"PMIX_RANK", NULL, 0},
-                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", 2}};
+    } names[] = {
+#define VARIABLES(rank, size, least) {rank, size, least},
+        PM_RANK_VARIABLES(VARIABLES)
+#undef VARIABLES
+    };
     enum { MAX_RANKS = 1 << 30 };
     for (size_t i = 0; i < sizeof names / sizeof *names && pm_process.rank_plus_1 == 0; i++) {
         uint64_t rank = plain_number(setting(environment, names[i].rank), MAX_RANKS),

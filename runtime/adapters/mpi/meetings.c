@@ -2,6 +2,7 @@
  * files are there (mapping/collect/meetings.c). */
 #include "mpi_words.h"
 
+#include "format/pm_ranks.h"
 #include "format/pm_run.h"
 
 #include <fcntl.h>
@@ -48,8 +49,11 @@ static pid_t launcher(void)
 /* The job: what its launcher calls it, or which process that is. */
 static uint64_t job(void)
 {
-    static const char *const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
-                                        "OMPI_MCA_orte_ess_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+    static const char *const names[] = {
+#define VARIABLE(name) name,
+        PM_JOB_VARIABLES(VARIABLE)
+#undef VARIABLE
+    };
     static uint64_t hash;
     uint64_t made = 0xcbf29ce484222325u;
     bool is_named = false;

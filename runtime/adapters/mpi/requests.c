@@ -12,7 +12,7 @@ static uint8_t busy; /* held for a few instructions */
 static void take(void)
 {
     while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
-        __builtin_ia32_pause();
+        __asm__ volatile("");
 }
 
 static void give_back(void)
