@@ -89,9 +89,32 @@
     X(INITIALISE, "Initialise")        \
     X(FINALISE, "Finalise")
 
+#define PM_COARRAY_LIBRARIES "libcaf_openmpi.so.3 libcaf_mpich.so.3 libcaf_mpi.so.3"
+#define PM_COARRAY_LEVEL "Coarray"
+#define PM_COARRAY_VERBS(X)        \
+    X(ALLOCATE, "Allocate")        \
+    X(DEALLOCATE, "Deallocate")    \
+    X(SEND, "Send")                \
+    X(GET, "Get")                  \
+    X(TRANSFER, "Transfer")        \
+    X(CO_SUM, "CoSum")             \
+    X(CO_MAX, "CoMax")             \
+    X(CO_MIN, "CoMin")             \
+    X(CO_REDUCE, "CoReduce")       \
+    X(CO_BROADCAST, "CoBroadcast") \
+    X(SYNC_ALL, "SyncAll")         \
+    X(SYNC_IMAGES, "SyncImages")   \
+    X(SYNC_MEMORY, "SyncMemory")   \
+    X(POST, "Post")                \
+    X(WAIT, "Wait")                \
+    X(LOCK, "Lock")                \
+    X(UNLOCK, "Unlock")            \
+    X(ATOMIC, "Atomic")
+
 /* Programs that start others, whose libraries are not known: the adapter's name, and theirs. The
  * adapter comes along, and does nothing in a program that does not need it. */
-#define PM_ADAPTER_LAUNCHERS(X) X("mpi", "mpirun mpiexec orterun prterun prun srun")
+#define PM_MPI_LAUNCHERS "mpirun mpiexec orterun prterun prun srun cafrun"
+#define PM_ADAPTER_LAUNCHERS(X) X("mpi", PM_MPI_LAUNCHERS) X("coarray", PM_MPI_LAUNCHERS)
 
 /* NAME of libperfmap-NAME.so; the libraries that it wraps (NULL: libc, so it is taken only when it
  * is named); a symbol that a program exports which has that library built in (NULL: it cannot);
@@ -109,7 +132,9 @@
       "mutexes, conditions, semaphores: waiting; locks:hold: holding, too")                   \
     X(memory, NULL, NULL, NULL, PM_BASE_LEVEL, PM_MEMORY_VERBS, "malloc, new: blocks, bytes") \
     X(mpi, PM_MPI_LIBRARIES, NULL, NULL, PM_MPI_LEVEL, PM_MPI_VERBS,                          \
-      "MPI: messages, bytes, time by operation")
+      "MPI: messages, bytes, time by operation")                                              \
+    X(coarray, PM_COARRAY_LIBRARIES, NULL, NULL, PM_COARRAY_LEVEL, PM_COARRAY_VERBS,          \
+      "coarrays of Fortran (OpenCoarrays): transfers, reductions, synchronisation")
 
 /* What an adapter does only where it is asked for: `--adapter locks:hold`. The adapter's name, the
  * option's, and how the adapter learns of it: a variable of the environment, and its value. */

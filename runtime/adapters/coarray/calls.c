@@ -1,0 +1,112 @@
+/* The wrappers. Each hands its arguments on as they came, in a register or eight bytes of the
+ * stack. */
+#include "coarray.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_WORDS = 14 };
+
+#define CALL(symbol, count, the_verb, ...)             \
+    static const struct coarray_call call_##symbol = { \
+        .name = "_gfortran_caf_" #symbol, .n = (count), .verb = COARRAY_##the_verb, __VA_ARGS__};
+#include "calls.def"
+#undef CALL
+
+typedef void function(coarray_word, coarray_word, coarray_word, coarray_word, coarray_word,
+                      coarray_word, coarray_word, coarray_word, coarray_word, coarray_word,
+                      coarray_word, coarray_word, coarray_word, coarray_word);
+
+static bool find(const struct coarray_call *call, void **real)
+{
+    static const char *const libraries[] = {"libcaf_openmpi.so.3", "libcaf_mpich.so.3",
+                                            "libcaf_mpi.so.3"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (pm_adapter_find(real, call->name, libraries[i]))
+            return true;
+    return false;
+}
+
+static void pass_on(void *real, const coarray_word *w)
+{
+    ((function *)real)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11],
+                       w[12], w[13]);
+}
+
+static coarray_word argument(const coarray_word *words, unsigned char number)
+{
+    return number ? words[number - 1] : 0;
+}
+
+static struct pm_noun noun_of(const struct coarray_call *call, const coarray_word *words,
+                              const void *site)
+{
+    if (call->token)
+        return coarray_of_token(argument(words, call->token));
+    if (call->token_place) {
+        coarray_word token = 0;
+        if (call->verb == COARRAY_DEALLOCATE)
+            memcpy(&token, (const void *)argument(words, call->token_place), sizeof token);
+        return token ? coarray_of_token(token) : pm_define_noun(coarray_level, "heap", "heap");
+    }
+    if (call->array)
+        return coarray_of_array((const void *)argument(words, call->array), site);
+    return pm_define_noun(coarray_level, "images", "images");
+}
+
+/* What the call has changed. before: the token that it was given. */
+static void changed(const struct coarray_call *call, const coarray_word *words, coarray_word before,
+                    const void *site)
+{
+    if (call->verb == COARRAY_DEALLOCATE)
+        coarray_gone(before);
+    else if (call->verb == COARRAY_ALLOCATE)
+        coarray_made((const coarray_word *)argument(words, call->token_place),
+                     (const void *)argument(words, call->array), (size_t)words[0], site);
+    else if (call->array)
+        pm_cost(coarray_moved, coarray_bytes((const void *)argument(words, call->array)));
+}
+
+static void wrapped(const struct coarray_call *call, void **function, const coarray_word *words,
+                    uintptr_t sp, const void *site)
+{
+    coarray_word before = 0;
+    struct pm_noun image = {0};
+    if (!find(call, function)) {
+        dprintf(2, "perfmap: this program's coarrays have no %s\n", call->name);
+        return;
+    }
+    if (!coarray_is_measured()) {
+        pass_on(*function, words);
+        return;
+    }
+    struct pm_noun noun = noun_of(call, words, site);
+    if (call->image)
+        image = coarray_image(noun, (int)argument(words, call->image));
+    if (call->verb == COARRAY_DEALLOCATE)
+        memcpy(&before, (const void *)words[0], sizeof before);
+    struct pm_sentence sentence = coarray_sentence(call->verb, noun, image);
+    pm_enter_at(sentence, sp);
+    pass_on(*function, words);
+    changed(call, words, before, site);
+    pm_leave_at(sentence, sp);
+}
+
+#define PARAMETERS                                                                      \
+    coarray_word a, coarray_word b, coarray_word c, coarray_word d, coarray_word e,     \
+        coarray_word f, coarray_word g, coarray_word h, coarray_word i, coarray_word j, \
+        coarray_word k, coarray_word l, coarray_word m, coarray_word n
+#define WORDS                                    \
+    {                                            \
+        a, b, c, d, e, f, g, h, i, j, k, l, m, n \
+    }
+#define CALL(symbol, count, ...)                                             \
+    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PARAMETERS);               \
+    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PARAMETERS)                \
+    {                                                                        \
+        static void *real;                                                   \
+        const coarray_word words[MAX_WORDS] = WORDS;                         \
+        wrapped(&call_##symbol, &real, words, pm_stack_pointer(),            \
+                __builtin_extract_return_addr(__builtin_return_address(0))); \
+    }
+#include "calls.def"
