@@ -496,9 +496,11 @@ enum pm_run_meeting_kind {
     PM_RUN_MEETING_POSTED = 2,    /* sent by a call that does not wait */
     PM_RUN_MEETING_RECEIVED = 3,  /* begin, end: of the call that waited; asked: since when it could
                                    * come */
-    PM_RUN_MEETING_ALL = 4,       /* each waits for all */
+    PM_RUN_MEETING_ALL = 4,       /* each waits for all; asked: since when it is there itself */
     PM_RUN_MEETING_FROM_ROOT = 5, /* each waits for the root */
-    PM_RUN_MEETING_TO_ROOT = 6    /* the root waits for all */
+    PM_RUN_MEETING_TO_ROOT = 6,   /* the root waits for all */
+    PM_RUN_MEETING_AWAITED = 7    /* begin, end: of a call that waited for what was POSTED; the same
+                                   * order */
 };
 struct pm_run_meeting {
     uint64_t begin_ns, end_ns, asked_ns;

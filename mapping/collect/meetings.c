@@ -1,8 +1,8 @@
 /* Who waited for whom. Each process tells of its calls (format/pm_run.h); here are those of all.
  *
  *     a receive      waits from its begin until the send begins      (a late sender)
- *     a send         waits from its begin until the receive is asked for, if it ends after that
- *                                                                    (a late receiver)
+ *     a send         or the wait for it, from its begin until the receive is asked for, if it ends
+ *                    after that                                      (a late receiver)
  *     a group        waits from its begin until the last of those whom it needs begins
  *
  * and no longer than until its own end. The n-th message between two ranks with one tag, as the
@@ -123,7 +123,7 @@ enum pm_status collect_meetings_add(struct collector *c, const struct pm_run_fil
 
 static bool is_group(const struct pm_run_meeting *m)
 {
-    return m->kind >= PM_RUN_MEETING_ALL;
+    return m->kind >= PM_RUN_MEETING_ALL && m->kind <= PM_RUN_MEETING_TO_ROOT;
 }
 
 static bool is_receive(const struct pm_run_meeting *m)
@@ -183,10 +183,10 @@ static void meet_in_group(struct collect_meetings *all, struct meeting *list, si
     bool is_whole = n == list[0].told.n_members, has_root = false;
     for (size_t i = 0; i < n; i++) {
         const struct pm_run_meeting *m = &list[i].told;
-        last_ns = m->begin_ns > last_ns ? m->begin_ns : last_ns;
+        last_ns = m->asked_ns > last_ns ? m->asked_ns : last_ns;
         if (m->self != m->peer)
             continue;
-        root_ns = m->begin_ns;
+        root_ns = m->asked_ns;
         has_root = true;
     }
     for (size_t i = 0; i < n; i++) {
@@ -199,12 +199,22 @@ static void meet_in_group(struct collect_meetings *all, struct meeting *list, si
     all->n_alone += is_whole ? 0 : n;
 }
 
-static void meet(struct meeting *send, struct meeting *receive)
+/* Those that are there of a send, and of the call that waited for it, lie together. */
+static void meet(struct meeting *send, const struct meeting *end, struct meeting *receive)
 {
-    const struct pm_run_meeting *s = &send->told, *r = &receive->told;
-    receive->waited_ns = waited(r, s->begin_ns);
-    if (s->kind == PM_RUN_MEETING_SENT && s->end_ns >= r->asked_ns)
-        send->waited_ns = waited(s, r->asked_ns);
+    const struct pm_run_meeting *r = &receive->told;
+    receive->waited_ns = waited(r, send->told.begin_ns);
+    for (struct meeting *m = send; m < end && m->told.order == send->told.order; m++)
+        if (m->told.kind != PM_RUN_MEETING_POSTED && m->told.end_ns >= r->asked_ns)
+            m->waited_ns = waited(&m->told, r->asked_ns);
+}
+
+/* The first from there on that is sent, not only waited for. */
+static size_t next_send(const struct meeting *list, size_t i, size_t n)
+{
+    while (i < n && list[i].told.kind == PM_RUN_MEETING_AWAITED)
+        i++;
+    return i;
 }
 
 /* All messages of one sender, receiver and tag: the sends, then the receives. */
@@ -213,10 +223,12 @@ static void meet_by_message(struct collect_meetings *all, struct meeting *list, 
     size_t n_sends = 0;
     while (n_sends < n && !is_receive(&list[n_sends].told))
         n_sends++;
-    size_t n_receives = n - n_sends, both = n_sends < n_receives ? n_sends : n_receives;
-    for (size_t i = 0; i < both; i++)
-        meet(&list[i], &list[n_sends + i]);
-    all->n_alone += n - 2 * both;
+    size_t send = next_send(list, 0, n_sends), receive = n_sends;
+    for (; send < n_sends && receive < n; send = next_send(list, send + 1, n_sends))
+        meet(&list[send], &list[n_sends], &list[receive++]);
+    for (; send < n_sends; send = next_send(list, send + 1, n_sends))
+        all->n_alone++;
+    all->n_alone += n - receive;
 }
 
 static void meet_all(struct collect_meetings *all)

@@ -268,6 +268,8 @@ static void completed(const struct mpi_frame *frame, int i, int status)
         (request.is_persistent && !request.is_active))
         return;
     mpi_request_completed(frame->requests[i]);
+    if (!request.receives)
+        mpi_meeting_completed(frame, &request);
     if (!request.receives || !frame->statuses)
         return;
     pm_adopt(request.cause);
@@ -339,6 +341,8 @@ static void request_made(const struct mpi_frame *frame)
     const struct mpi_arguments *a = &frame->arguments;
     const struct mpi_call *call = a->call;
     struct mpi_request request = {.handle = request_at(a, call->request, 0),
+                                  .call = call,
+                                  .root = call->root ? mpi_int(a, call->root) : -1,
                                   .comm = frame->object,
                                   .peer = frame->peer,
                                   .tag = frame->tag,

@@ -183,15 +183,38 @@ void mpi_meeting_received(const struct mpi_frame *frame, const struct mpi_reques
                                       .tag = tag});
 }
 
+static void tell_group(const struct mpi_frame *frame, const struct mpi_object *comm,
+                       enum pm_run_meeting_kind kind, uint32_t order, uint64_t asked_ns, int root)
+{
+    tell(frame, comm,
+         &(struct pm_run_meeting){.kind = kind,
+                                  .order = order,
+                                  .asked_ns = asked_ns,
+                                  .peer = root,
+                                  .n_members = (uint32_t)comm->size});
+}
+
+void mpi_meeting_completed(const struct mpi_frame *frame, const struct mpi_request *request)
+{
+    enum pm_run_meeting_kind kind = request->call ? kind_of_group(request->call) : 0;
+    if (!is_told(request->comm))
+        return;
+    if (kind)
+        tell_group(frame, request->comm, kind, request->order, request->asked_ns, request->root);
+    else if (request->peer >= 0)
+        tell(frame, request->comm,
+             &(struct pm_run_meeting){.kind = PM_RUN_MEETING_AWAITED,
+                                      .order = request->order,
+                                      .peer = request->peer,
+                                      .tag = request->tag});
+}
+
 void mpi_meeting_of_group(const struct mpi_frame *frame)
 {
     const struct mpi_arguments *a = &frame->arguments;
     enum pm_run_meeting_kind kind = kind_of_group(a->call);
     if (!kind || a->call->request || !is_told(frame->object))
         return;
-    tell(frame, frame->object,
-         &(struct pm_run_meeting){.kind = kind,
-                                  .order = frame->order,
-                                  .peer = a->call->root ? mpi_int(a, a->call->root) : -1,
-                                  .n_members = (uint32_t)frame->object->size});
+    tell_group(frame, frame->object, kind, frame->order, frame->start_ns,
+               a->call->root ? mpi_int(a, a->call->root) : -1);
 }

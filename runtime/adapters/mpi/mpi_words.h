@@ -182,7 +182,9 @@ uint64_t mpi_bytes_got(const struct mpi_arguments *a, const struct mpi_object *c
 /* --- requests --- */
 
 struct mpi_request {
-    mpi_word handle; /* 0: free */
+    mpi_word handle;             /* 0: free */
+    const struct mpi_call *call; /* that made it */
+    int root;                    /* of a group's call; -1: it has none */
     struct pm_cause cause;
     struct mpi_object *comm;
     int peer, tag;
@@ -208,6 +210,8 @@ void mpi_meeting_sent(const struct mpi_frame *frame, const struct mpi_request *a
 void mpi_meeting_received(const struct mpi_frame *frame, const struct mpi_request *asked,
                           int source, int tag);
 void mpi_meeting_of_group(const struct mpi_frame *frame);
+/* A send, or a group's call, whose request is complete now. */
+void mpi_meeting_completed(const struct mpi_frame *frame, const struct mpi_request *request);
 /* Of a communicator that was made, or of the world. */
 uint64_t mpi_group_id(const struct mpi_object *comm, const char *sort, unsigned number);
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LATE_SENDER, LATE_RECEIVER, EAGER, LATE_WAIT, BARRIER, BROADCAST, REDUCE, HALVES, N_CASES };
+enum { LATE_SENDER, LATE_RECEIVER, EAGER, LATE_WAIT, BARRIER, BROADCAST, REDUCE, HALVES, LATE_TAKER, LATER_GROUP, N_CASES };
 enum { RANKS = 3 };
 
 struct times {
@@ -132,6 +132,36 @@ static __attribute__((noinline)) void in_halves(void)
     end(HALVES);
 }
 
+/* A large message waits for its receiver. */
+static __attribute__((noinline)) void late_taker(void)
+{
+    static char large[1 << 22];
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Issend(large, sizeof large, MPI_CHAR, 1, 9, MPI_COMM_WORLD, &request);
+        begin(LATE_TAKER);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        end(LATE_TAKER);
+    } else if (rank == 1) {
+        late(1, 65);
+        begin(LATE_TAKER);
+        MPI_Recv(large, sizeof large, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        end(LATE_TAKER);
+    }
+}
+
+/* Who starts early waits later. */
+static __attribute__((noinline)) void later_group(void)
+{
+    MPI_Request request;
+    late(2, 85);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    late(0, 30);
+    begin(LATER_GROUP);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    end(LATER_GROUP);
+}
+
 /* From when to when, at most, somebody waited. */
 static double waited(int who, int which, double until)
 {
@@ -162,12 +192,16 @@ static void tell(void)
     printf("barrier %.3f\nbroadcast %.3f\n", barrier_ms, broadcast_ms);
     printf("reduce %.3f\n", waited(0, REDUCE, last(REDUCE)));
     printf("in_halves %.3f\n", waited(2, HALVES, all[0][HALVES].begin));
+    printf("late_taker %.3f\n", waited(0, LATE_TAKER, all[1][LATE_TAKER].begin));
+    printf("later_group %.3f\n", waited(0, LATER_GROUP, all[2][LATER_GROUP].begin) +
+                                      waited(1, LATER_GROUP, all[2][LATER_GROUP].begin));
 }
 
 int main(int argc, char **argv)
 {
-    static void (*const cases[])(void) = {late_sender, late_receiver, eager,  late_wait,
-                                          barrier,     broadcast,     reduce, in_halves};
+    static void (*const cases[])(void) = {late_sender, late_receiver, eager,     late_wait,
+                                          barrier,     broadcast,     reduce,    in_halves,
+                                          late_taker,  later_group};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
