@@ -83,17 +83,13 @@ struct unmet {
 };
 
 static enum pm_status find_unmet(const struct pm_view *view,
-                                 const struct pm_question_sentence *sentence, struct pm_error *err,
+                                 const struct pm_question_sentence *sentence,
+                                 const struct pm_question_matches *matches, struct pm_error *err,
                                  struct unmet *ret)
 {
     const struct pm_graph *graph = view->archive->graph;
-    struct pm_question_matches matches;
-    enum pm_status status = pm_question_match(sentence, graph, err, &matches);
-    ret->is_known = !status && pm_ask_fits_any(graph, &matches);
-    pm_question_matches_release(&matches);
-    if (status != PM_OK)
-        return status;
-    status = find_data(sentence, graph, err, &ret->is_of_data);
+    enum pm_status status = find_data(sentence, graph, err, &ret->is_of_data);
+    ret->is_known = pm_ask_fits_any(graph, matches);
     ret->needs_samples =
         !ret->is_followed && (ret->is_known || ret->is_of_data) && pm_ask_n_samples(view) == 0;
     return status;
@@ -131,15 +127,16 @@ static enum pm_status explain_note(const struct pm_view *view,
 /* The archive's other sentences, which no cost leads to, tell more. ret_possible: the sentences are
  * known, they were only never active. */
 static enum pm_status explain(const struct pm_view *view, const struct pm_question *question,
-                              const bool *followed, struct pm_answer *answer, struct pm_error *err,
-                              bool *ret_possible)
+                              const struct pm_ask_whole *whole, struct pm_answer *answer,
+                              struct pm_error *err, bool *ret_possible)
 {
-    bool is_known = pm_ask_is_known(view, question, answer, followed);
+    bool is_known = pm_ask_is_known(view, question, answer, whole->followed);
     *ret_possible = true;
     for (uint32_t i = 0; i < answer->n_notes; i++) {
         uint32_t at = answer->notes[i].sentence;
-        struct unmet unmet = {.is_followed = followed[at]};
-        enum pm_status status = find_unmet(view, &question->sentences[at], err, &unmet);
+        struct unmet unmet = {.is_followed = whole->followed[at]};
+        enum pm_status status =
+            find_unmet(view, &question->sentences[at], &whole->matches[at], err, &unmet);
         if (status == PM_OK)
             status = explain_note(view, &question->sentences[at], &unmet, answer, err,
                                   &answer->notes[i].text);
@@ -177,17 +174,16 @@ enum pm_status pm_ask_load_all(struct pm_view *view, struct pm_error *err)
 }
 
 enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_question *question,
-                                   struct pm_answer *answer, struct pm_error *err)
+                                   struct pm_ask_whole *whole, struct pm_answer *answer,
+                                   struct pm_error *err)
 {
     bool is_possible = true;
     if (answer->n_notes == 0)
         return PM_OK;
-    bool *followed = NULL;
-    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, whole);
     if (status != PM_OK)
         return status;
-    status = explain(view, question, followed, answer, err, &is_possible);
-    free(followed);
+    status = explain(view, question, whole, answer, err, &is_possible);
     if (status != PM_OK || is_possible || !matters(answer))
         return status;
     for (uint32_t i = 0; i < answer->n_notes; i++)
@@ -580,7 +576,8 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
 }
 
 enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *question,
-                                bool is_live, struct pm_answer *answer, struct pm_error *err)
+                                bool is_live, struct pm_ask_whole *whole, struct pm_answer *answer,
+                                struct pm_error *err)
 {
     enum pm_status status = note_disarmed(view, question, is_live, answer, err);
     if (status == PM_OK && !is_live)
@@ -595,10 +592,10 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
         return status;
     find_doubt(view, answer);
     if (is_live) /* what is not there yet may come */
-        return pm_ask_find_chance(view, question, answer, err);
+        return pm_ask_find_chance(view, question, whole, answer, err);
     status = pm_ask_note_levels(view, question, answer, err);
     if (status != PM_OK)
         return status;
     status = pm_ask_note_lacking(view, question, answer, err);
-    return status == PM_OK ? pm_ask_note_unseen(view, question, answer, err) : status;
+    return status == PM_OK ? pm_ask_note_unseen(view, question, whole, answer, err) : status;
 }
