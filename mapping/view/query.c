@@ -326,6 +326,15 @@ static void mark_callers(struct pm_view *view, const struct pm_call_tree *tree)
             view->rows[tree->node_of[contexts[c].parent]].traits.has_others_time = true;
 }
 
+/* Calls that were counted without their callers are all in a node of their own. */
+static void mark_counted(struct pm_view *view)
+{
+    for (uint32_t r = 0; r < view->n_rows; r++) {
+        struct pm_view_traits *traits = &view->rows[r].traits;
+        traits->calls_are_at_least |= traits->calls_lack_callers && !traits->is_counted;
+    }
+}
+
 /* A node is inlined or found by samples when all contexts are that are more than addresses in
  * it. */
 static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tree *tree,
@@ -352,6 +361,7 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
         traits->is_untimed = pm_view_is_untimed(view, c) && (traits->is_untimed || !called[node]);
         called[node] = true;
     }
+    mark_counted(view);
     mark_paths(view, tree);
     mark_callers(view, tree);
     free(called);

@@ -1,6 +1,7 @@
 /* What an answer does not say by itself: sentences that nothing fits, and what was not followed. */
 #include "question_parts.h"
 
+#include "format/pm_mode.h"
 #include "mapping/base/banned.h"
 
 #include <stdlib.h>
@@ -265,22 +266,40 @@ void pm_ask_mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
             answer->rows[r].costs_at_least |= answer->rows[r].matches[asked].classes[k] == class;
 }
 
-static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
+/* What was never off was counted meanwhile, and all of its calls are known. Of what else was active
+ * then nothing is: that matters to questions of several sentences. */
+static bool lacks_times(const struct pm_archive_data *data, const struct pm_question *question,
+                        pm_index noun)
+{
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (data->noun_modes[i].noun == noun && data->noun_modes[i].mode == PM_RUN_MODE_OFF)
+            return true;
+    return question->n_sentences > 1;
+}
+
+static void mark_disarmed(struct pm_answer *answer, uint32_t asked, uint32_t class, bool lacks)
+{
+    if (lacks)
+        mark_rows(answer, asked, class);
+    pm_ask_mark_costs(answer, asked, class); /* of what it called meanwhile */
+}
+
+/* lacks: times, too. */
+static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun,
+                        bool lacks)
 {
     bool found = false;
     for (pm_index s = 0; s < graph->n_sentences; s++)
         for (uint32_t i = 0; pm_graph_first_noun(graph, s) == noun && i < answer->n_asked; i++) {
             const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
             if (class_of[s] != PM_NONE) {
-                mark_rows(answer, i, class_of[s]);
-                pm_ask_mark_costs(answer, i, class_of[s]); /* of what it called meanwhile */
+                mark_disarmed(answer, i, class_of[s], lacks);
                 found = true;
             }
             for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
                 uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
                 if (class != PM_NONE) {
-                    mark_rows(answer, i, class);
-                    pm_ask_mark_costs(answer, i, class);
+                    mark_disarmed(answer, i, class, lacks);
                     found = true;
                 }
             }
@@ -550,11 +569,12 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
         answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
     enum pm_status status = note_lost(view, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
+        pm_index noun = data->noun_modes[i].noun;
         if (!is_missed(data, question, is_live, i) ||
-            !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
+            !is_disarmed(data->graph, answer, noun, lacks_times(data, question, noun)))
             continue;
         n_by_budget += !data->noun_modes[i].is_asked;
-        const char *name = ++n <= 3 ? pm_view_noun_name(view, data->noun_modes[i].noun) : NULL;
+        const char *name = ++n <= 3 ? pm_view_noun_name(view, noun) : NULL;
         if (n <= 3)
             pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
     }

@@ -109,10 +109,11 @@ struct pm_view_traits {
     bool is_mostly_inferred;
     bool is_sampled;           /* all of it was found by samples: callers may be missing */
     bool calls_are_at_least;   /* sleds were disarmed: n_calls counts the calls up to then */
+    bool calls_lack_callers;   /* some, or all, were counted without their callers */
     bool entries_are_at_least; /* of loops in it: some of their code has no sleds */
     bool calls_are_unknown;  /* nothing of it has sleds, or they were off: found by samples only */
     bool is_untimed;         /* no noun of it was timed: own wall times are not known */
-    bool is_counted;         /* tree: its calls were counted without their callers */
+    bool is_counted;         /* tree: it is those that were counted without their callers */
     bool costs_are_at_least; /* some of its code was not followed for a while */
     bool times_are_at_least; /* not timed for a while */
     bool data_is_at_least;   /* data whose address goes to functions that are not known */
