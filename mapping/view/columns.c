@@ -129,6 +129,16 @@ static struct pm_view_number at_most(const struct cell *c)
     return integer(c->row->values[c->metric].bounds.at_most);
 }
 
+static struct pm_view_number own_uncertainty(const struct cell *c)
+{
+    return integer(pm_view_uncertainty_ns(c->row, false));
+}
+
+static struct pm_view_number inclusive_uncertainty(const struct cell *c)
+{
+    return integer(pm_view_uncertainty_ns(c->row, true));
+}
+
 static struct pm_view_number share(const struct cell *c)
 {
     struct pm_view_number number = real(pm_view_share_pct(c->view, c->row));
@@ -288,9 +298,11 @@ static const struct column_kind {
     },
     [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {
         "own_uncertainty_ns", "±", .parts = ALL, has_taken_out, IN_ROW(doubt_ns), .sums = true,
+        .of = own_uncertainty,
     },
     [PM_VIEW_COLUMN_INCLUSIVE_UNCERTAINTY] = {
-        "inclusive_uncertainty_ns", "±", .parts = ROW, has_taken_out, IN_ROW(inclusive_doubt_ns),
+        "inclusive_uncertainty_ns", "±", .parts = ROW, has_taken_out,
+        .of = inclusive_uncertainty,
     },
     [PM_VIEW_COLUMN_SHARE] = {
         "share_pct", "share %", .parts = ALL, always, .of = share,

@@ -552,16 +552,16 @@ static void take_of_each(const struct pm_view *view, int64_t *taken, int64_t *se
     }
 }
 
-/* What may have gone from a callee to its caller, or back: doubt of both, not of the sum. */
+/* What may have gone from a callee to its caller, or back: doubt of both, not of the sum. Archives
+ * may say anything: all of it together fits 64 bits. */
 static void find_shifts(const struct correction *c)
 {
     struct pm_view *view = c->view;
-    for (pm_index i = 0; i < view->data->graph->n_contexts; i++) {
-        view->boundary_ns[i] = llround(c->hidden_ns[i]);
-        if (view->timed_ns[i] > 0)
-            add_up(&view->shift_ns[i], view->boundary_ns[i]);
-        if (c->above[i] != PM_NONE && view->timed_ns[c->above[i]] > 0)
-            add_up(&view->shift_ns[c->above[i]], view->boundary_ns[i]);
+    uint32_t n = view->data->graph->n_contexts;
+    double most = (double)(INT64_MAX / 4) / (n + 1.0);
+    for (pm_index i = 0; i < n; i++) {
+        view->boundary_ns[i] = llround(c->hidden_ns[i] < most ? c->hidden_ns[i] : most);
+        view->timed_above[i] = c->above[i];
     }
 }
 
@@ -637,10 +637,10 @@ enum pm_status pm_view_compensate(struct pm_view *view, struct pm_error *err)
     view->taken_ns = pm_alloc_array(graph->n_contexts, sizeof *view->taken_ns);
     view->doubt_ns = pm_alloc_array(graph->n_contexts, sizeof *view->doubt_ns);
     view->timed_ns = pm_alloc_array(graph->n_contexts, sizeof *view->timed_ns);
-    view->shift_ns = pm_alloc_array(graph->n_contexts, sizeof *view->shift_ns);
+    view->timed_above = pm_alloc_array(graph->n_contexts, sizeof *view->timed_above);
     view->boundary_ns = pm_alloc_array(graph->n_contexts, sizeof *view->boundary_ns);
     bool ok = make_correction(&c) && view->taken_ns && view->doubt_ns && view->timed_ns &&
-              view->shift_ns && view->boundary_ns;
+              view->timed_above && view->boundary_ns;
     if (ok) {
         find_timed(&c);
         view->stolen_ns = stolen_ns(view);

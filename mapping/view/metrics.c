@@ -314,6 +314,14 @@ static uint32_t doubtful_metric(const struct pm_view *view)
     return m;
 }
 
+int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive)
+{
+    int64_t doubt_ns = inclusive ? row->inclusive_doubt_ns : row->doubt_ns;
+    int64_t shift_ns = inclusive ? row->inclusive_shift_ns : row->shift_ns;
+    int64_t sum_ns;
+    return __builtin_add_overflow(doubt_ns, shift_ns, &sum_ns) ? INT64_MAX : sum_ns;
+}
+
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive)
 {
     uint32_t m = doubtful_metric(view);
@@ -322,7 +330,7 @@ bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *r
     if (m == view->n_metrics)
         return false;
     const struct pm_view_value *value = &row->values[m];
-    double doubt_ns = (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns + row->shift_ns);
+    double doubt_ns = (double)pm_view_uncertainty_ns(row, inclusive);
     return doubt_ns >= LEAST_DOUBT_NS &&
            is_large(doubt_ns, inclusive ? (double)value->inclusive : (double)value->own.value,
                     (double)view->total.values[m].own.value);
@@ -341,8 +349,8 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
     return pm_view_share_is_doubtful(
         inclusive ? (double)value->inclusive : (double)value->own.value,
         (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns),
-        inclusive ? 0 : (double)row->shift_ns, (double)view->total.values[m].own.value,
-        (double)view->total.doubt_ns);
+        (double)(inclusive ? row->inclusive_shift_ns : row->shift_ns),
+        (double)view->total.values[m].own.value, (double)view->total.doubt_ns);
 }
 
 /* Of wall time, what was spent off the CPU is known exactly. */

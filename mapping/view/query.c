@@ -194,11 +194,6 @@ static enum pm_status flat_taken(struct pm_view *view, struct scratch *s, struct
         return status;
     for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].doubt_ns = s->amounts[r].value;
-    status = flat_contexts(view, view->shift_ns, s, err);
-    if (status != PM_OK)
-        return status;
-    for (uint32_t r = 0; r < n_rows; r++)
-        view->rows[r].shift_ns = s->amounts[r].value;
     for (pm_index c = 0; c < view->data->graph->n_contexts; c++)
         s->own[c] = view->in_focus[c] ? view->doubt_ns[c] : 0;
     status = pm_calls_inclusive(view->data->graph, view->lift, nesting_of(view), s->own, err,
@@ -207,7 +202,7 @@ static enum pm_status flat_taken(struct pm_view *view, struct scratch *s, struct
         return status;
     for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].inclusive_doubt_ns = s->inclusive[r];
-    return PM_OK;
+    return pm_view_shift_rows(view, nesting_of(view), s->own, s->inclusive, err);
 }
 
 static enum pm_status flat_calls(struct pm_view *view, struct scratch *s, struct pm_error *err)
@@ -467,6 +462,8 @@ static enum pm_status fill_tree_rows(struct pm_view *view, const struct pm_call_
     }
     if (!tree_costs(view, tree))
         return overflow_error(err);
+    if (view->taken_ns && !pm_view_shift_nodes(view, tree->node_of))
+        return no_memory(err);
     enum pm_status status = tree_traits(view, tree, err);
     return status != PM_OK ? status : pm_view_find_parts(view, tree->node_of, err);
 }
@@ -639,7 +636,7 @@ void pm_view_release(struct pm_view *view)
     free(view->preempted);
     free(view->wait_of);
     free(view->doubt_ns);
-    free(view->shift_ns);
+    free(view->timed_above);
     free(view->boundary_ns);
     free(view->is_placed);
     free(view->in_focus);

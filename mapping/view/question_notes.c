@@ -432,9 +432,9 @@ static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         all_doubt_ns += (double)view->doubt_ns[c];
         doubt_ns += answer->active[c] ? (double)view->doubt_ns[c] : 0;
-        pm_index parent = graph->contexts[c].parent;
-        bool begins = answer->active[c] && parent != PM_NONE && !answer->active[parent];
-        shift_ns += begins ? (double)view->boundary_ns[c] : 0;
+        pm_index above = view->timed_above[c];
+        bool crosses = above != PM_NONE && answer->active[c] != answer->active[above];
+        shift_ns += crosses ? (double)view->boundary_ns[c] : 0;
     }
     answer->is_doubtful =
         pm_view_share_is_doubtful((double)answer->amounts[metric].value, doubt_ns, shift_ns,

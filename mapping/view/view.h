@@ -145,7 +145,8 @@ struct pm_view_row {
     /* What the own and the inclusive wall time may be off by, for what measuring cost is not
      * known better. */
     int64_t doubt_ns, inclusive_doubt_ns;
-    int64_t shift_ns; /* what more may have gone to callers and callees, or come from them */
+    /* What more may have gone to callers and callees, or come from them: shifts.c. */
+    int64_t shift_ns, inclusive_shift_ns;
     struct pm_view_traits traits;
     bool has_bounds;
     struct pm_view_value *values; /* [n_metrics] */
@@ -199,9 +200,10 @@ struct pm_view {
     uint32_t n_preempted;
     pm_index *wait_of; /* per context, by pm_view_place_waits: where its waiting is; NULL: there */
     int64_t *doubt_ns; /* per context: what its wall time may be off by; with taken_ns */
-    /* Per context, likewise: work at calls that the clock may have put on the other side; in all,
-     * and of its own beginnings and ends. */
-    int64_t *shift_ns, *boundary_ns;
+    /* Per context, likewise: work at its beginnings and ends that the clock may have put on the
+     * other side, and whose time that is; PM_NONE: nobody's. */
+    int64_t *boundary_ns;
+    pm_index *timed_above;
     struct pm_view_doubt doubt; /* likewise */
     bool *is_untimed;           /* per noun: its wall time is not known, for it was not timed */
     unsigned char *partial;     /* per noun, by pm_view_find_partial */
@@ -276,12 +278,23 @@ const char *pm_view_sampled_word(const struct pm_view *view);
 bool pm_view_has_wall_samples(const struct pm_view *view); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row);
+/* What its wall time may be off by. Of a total the shifts are no part: they leave that as it is. */
+int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive);
 /* Wall time that what was taken out of it makes uncertain. */
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive);
 /* So of any wall time's share. shift_ns: what may have gone to others, or come from them. all_ns,
  * all_doubt_ns: of all of the run. */
 bool pm_view_share_is_doubtful(double ns, double doubt_ns, double shift_ns, double all_ns,
                                double all_doubt_ns);
+
+/* shifts.c: fills shift_ns and inclusive_shift_ns of flat rows. of_contexts: [graph->n_contexts],
+ * of_rows: [lift->n_rows], room. */
+PM_MUST_CHECK enum pm_status pm_view_shift_rows(struct pm_view *view,
+                                                const struct pm_call_nesting *nesting,
+                                                int64_t *of_contexts, int64_t *of_rows,
+                                                struct pm_error *err);
+/* Of rows that are the nodes of a tree; node_of: [graph->n_contexts]. False: memory. */
+PM_MUST_CHECK bool pm_view_shift_nodes(struct pm_view *view, const uint32_t *node_of);
 
 /* ways.c: which mappings lead to what this view asks for: fills leaves_out. The answer per
  * sentence is 0 when no way leads to the level. To be freed. */
