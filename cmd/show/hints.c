@@ -96,9 +96,9 @@ static const char *why_uncertain(const struct pm_view *report)
 {
     bool any_others = false, any_doubt = false;
     for (uint32_t r = 0; r < report->n_shown; r++) {
-        any_others |= report->rows[r].traits.has_others_time;
-        any_doubt |= !report->rows[r].traits.has_others_time &&
-                     pm_view_is_uncertain(report, &report->rows[r]);
+        bool has_others = pm_view_has_others_time(report, &report->rows[r]);
+        any_others |= has_others;
+        any_doubt |= !has_others && pm_view_is_uncertain(report, &report->rows[r]);
     }
     if (!any_others)
         return meaning_of_doubt(report);

@@ -314,6 +314,19 @@ static uint32_t doubtful_metric(const struct pm_view *view)
     return m;
 }
 
+/* How much of its own it is nobody knows: as of other doubt, little is not told. */
+bool pm_view_has_others_time(const struct pm_view *view, const struct pm_view_row *row)
+{
+    uint32_t m = 0;
+    while (m < view->n_metrics && view->metrics[m] != view->wall_metric)
+        m++;
+    if (!row->traits.has_others_time || m == view->n_metrics)
+        return false;
+    double own_ns = (double)row->values[m].own.value;
+    return own_ns >= LEAST_DOUBT_NS ||
+           100 * own_ns > MOST_POINTS * (double)view->total.values[m].own.value;
+}
+
 int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive)
 {
     int64_t doubt_ns = inclusive ? row->inclusive_doubt_ns : row->doubt_ns;
@@ -325,7 +338,7 @@ int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive)
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive)
 {
     uint32_t m = doubtful_metric(view);
-    if (!inclusive && row->traits.has_others_time)
+    if (!inclusive && pm_view_has_others_time(view, row))
         return true;
     if (m == view->n_metrics)
         return false;
@@ -340,8 +353,8 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
 {
     uint32_t m = doubtful_metric(view);
     bool inclusive = view->options.tree;
-    if (!inclusive && row->traits.has_others_time && view->n_metrics &&
-        view->metrics[view->primary] == view->wall_metric)
+    if (!inclusive && view->n_metrics && view->metrics[view->primary] == view->wall_metric &&
+        pm_view_has_others_time(view, row))
         return true;
     if (m == view->n_metrics || m != view->primary)
         return false;

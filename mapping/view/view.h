@@ -278,6 +278,8 @@ const char *pm_view_sampled_word(const struct pm_view *view);
 bool pm_view_has_wall_samples(const struct pm_view *view); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row);
+/* Is time of code that it called, and that jumped away, in its own wall time? */
+bool pm_view_has_others_time(const struct pm_view *view, const struct pm_view_row *row);
 /* What its wall time may be off by. Of a total the shifts are no part: they leave that as it is. */
 int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive);
 /* Wall time that what was taken out of it makes uncertain. */
