@@ -121,14 +121,15 @@ static void release_correction(struct correction *c)
     free(c->before);
 }
 
-/* A sentence that the program entered itself: its own time is in a context of the code around
- * it, within it. */
+/* A sentence that the program entered itself, or an adapter did, at level Base with verbs of its
+ * own: its own time is in a context of the code around it, within it, or in that itself. */
 static bool is_spoken(const struct pm_graph *graph, pm_index context)
 {
+    pm_index sentence = graph->contexts[context].sentence;
+    const char *level = graph->levels[pm_graph_sentence_level(graph, sentence)].name;
+    const char *verb = graph->verbs[graph->sentences[sentence].verb].name;
     return graph->contexts[context].parent != PM_NONE &&
-           strcmp(graph->levels[pm_graph_sentence_level(graph, graph->contexts[context].sentence)]
-                      .name,
-                  "Base") != 0;
+           (strcmp(level, "Base") != 0 || strcmp(verb, "Executes") != 0);
 }
 
 /* Contexts that samples or inlining made, calls without callers and what was not timed have no
