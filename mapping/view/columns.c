@@ -103,7 +103,8 @@ static struct pm_view_number own(const struct cell *c)
                                        : integer(amount->value);
     number.is_at_least =
         (is_row || view->n_lost_events) && pm_view_is_at_least(view, c->row, c->metric, false);
-    number.is_uncertain = is_wall(view, c->metric) && pm_view_is_doubtful(view, c->row, false);
+    number.is_uncertain = (is_wall(view, c->metric) && pm_view_is_doubtful(view, c->row, false)) ||
+                          (is_row && pm_view_has_words_of_inlined(view, c->row, c->metric));
     return number;
 }
 

@@ -314,6 +314,17 @@ static uint32_t doubtful_metric(const struct pm_view *view)
     return m;
 }
 
+bool pm_view_has_words_of_inlined(const struct pm_view *view, const struct pm_view_row *row,
+                                  uint32_t m)
+{
+    pm_index metric = m < view->n_metrics ? view->metrics[m] : PM_NONE;
+    if (metric == PM_NONE || view->is_placed[metric] || metric == view->wall_metric ||
+        metric == view->calls_metric || metric == view->samples_metric)
+        return false;
+    return row->traits.has_inlined && view->has_words && pm_view_is_at_source(view) &&
+           row->values[m].own.value != 0;
+}
+
 /* How much of its own it is nobody knows: as of other doubt, little is not told. */
 bool pm_view_has_others_time(const struct pm_view *view, const struct pm_view_row *row)
 {
@@ -369,7 +380,8 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
 /* Of wall time, what was spent off the CPU is known exactly. */
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row)
 {
-    if (share_is_doubtful(view, row))
+    if (share_is_doubtful(view, row) ||
+        (!view->options.tree && pm_view_has_words_of_inlined(view, row, view->primary)))
         return true;
     if (view->n_metrics == 0 || view->metrics[view->primary] != view->cpu_metric ||
         view->samples_metric == PM_NONE)

@@ -249,6 +249,72 @@ static bool mark_bare(struct pm_view *view)
     return ok;
 }
 
+/* --- functions in which others were inlined --- */
+
+/* The functions that the context's code is of. */
+static bool mark_functions(const struct pm_view *view, pm_index context, bool *is_around)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index s = graph->contexts[context].sentence;
+    bool any = false;
+    for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+        bool itself = e == graph->out_first[s + 1];
+        pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
+        pm_index noun = pm_graph_first_noun(graph, to);
+        pm_index function = noun != PM_NONE ? pm_graph_ancestor(graph, noun, "function") : PM_NONE;
+        if (function == PM_NONE)
+            continue;
+        is_around[function] = any = true;
+    }
+    return any;
+}
+
+static bool is_of_lacking(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index s = graph->contexts[context].sentence;
+    bool lacks = false;
+    for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+        bool itself = e == graph->out_first[s + 1];
+        pm_index noun =
+            pm_graph_first_noun(graph, itself ? s : graph->mappings[graph->out[e]].destination);
+        lacks |= noun != PM_NONE && view->data->bare[noun] & PM_BARE_LACKS;
+    }
+    return lacks;
+}
+
+/* What lacks callees, inlined: its callees count for the function around, which has a sled. */
+static void mark_around(const struct pm_view *view, pm_index inlined, bool *is_around)
+{
+    const struct pm_context *contexts = view->data->graph->contexts;
+    if (!is_of_lacking(view, inlined))
+        return;
+    for (pm_index c = contexts[inlined].parent; c != PM_NONE; c = contexts[c].parent)
+        if (mark_functions(view, c, is_around) && !(contexts[c].flags & PM_CONTEXT_INLINED))
+            return;
+}
+
+static bool mark_with_inlined(struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    const struct pm_lift *lift = view->lift;
+    bool *is_around = pm_alloc_array(graph->n_nouns + 1u, sizeof *is_around);
+    for (pm_index c = 0; is_around && c < graph->n_contexts; c++)
+        if (graph->contexts[c].flags & PM_CONTEXT_INLINED)
+            mark_around(view, c, is_around);
+    for (uint32_t r = 0; is_around && r < lift->n_rows; r++)
+        for (uint32_t i = 0; i < lift->rows[r].n_destinations; i++) {
+            uint32_t group = lift->destinations[lift->rows[r].first_destination + i];
+            pm_index noun = view->groups[group].noun;
+            noun = noun != PM_NONE ? pm_graph_ancestor(graph, noun, "function") : PM_NONE;
+            view->traits[r].has_inlined |= noun != PM_NONE && is_around[noun];
+            view->has_inlined |= view->traits[r].has_inlined;
+        }
+    bool ok = is_around != NULL;
+    free(is_around);
+    return ok;
+}
+
 static bool is_sure(const struct pm_mapping *mapping)
 {
     return strcmp(mapping->origin, "inferred") != 0 && strcmp(mapping->origin, "possible") != 0;
@@ -301,7 +367,7 @@ enum pm_status pm_view_find_traits(struct pm_view *view, struct pm_error *err)
     bool ok = counts && disarmed && own && view->traits;
     if (ok) {
         mark_rows(view, counts, disarmed);
-        ok = mark_groups(view, disarmed) && mark_bare(view);
+        ok = mark_groups(view, disarmed) && mark_bare(view) && mark_with_inlined(view);
         for (uint32_t r = 0; view->n_lost_events && r < view->lift->n_rows; r++)
             view->traits[r].calls_are_at_least = view->traits[r].entries_are_at_least = true;
         mark_inferred(view, own);

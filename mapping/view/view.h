@@ -118,6 +118,7 @@ struct pm_view_traits {
     bool times_are_at_least; /* not timed for a while */
     bool data_is_at_least;   /* data whose address goes to functions that are not known */
     bool path_is_at_least;   /* tree: something above it was not followed for a while */
+    bool has_inlined;        /* functions that were inlined in it lack some of what they called */
     bool has_others_time;    /* code that it called jumped away: what came then counts for it */
     /* It was active while much CPU time was spent that no sample stands for. */
     bool own_lacks_samples, inclusive_lacks_samples;
@@ -211,6 +212,7 @@ struct pm_view {
     int64_t least_lost_ns; /* less is not much: then lost_ns is NULL */
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
     bool has_words;  /* the program or an adapter said words of its own */
+    bool has_inlined;      /* rows with traits.has_inlined */
     bool has_own_metrics;  /* or counted what it spent */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
     bool only_samples;     /* no instrumented code ran, but samples were taken */
@@ -278,6 +280,10 @@ const char *pm_view_sampled_word(const struct pm_view *view);
 bool pm_view_has_wall_samples(const struct pm_view *view); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row);
+/* May some of what words and adapters said for the row be said in a function that was inlined
+ * there? */
+bool pm_view_has_words_of_inlined(const struct pm_view *view, const struct pm_view_row *row,
+                                  uint32_t m);
 /* Is time of code that it called, and that jumped away, in its own wall time? */
 bool pm_view_has_others_time(const struct pm_view *view, const struct pm_view_row *row);
 /* What its wall time may be off by. Of a total the shifts are no part: they leave that as it is. */
