@@ -337,8 +337,12 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
 {
     const struct pm_graph *graph = view->data->graph;
     bool *called = pm_alloc_array(tree->n_nodes, sizeof *called);
-    if (!called)
+    bool *entered = pm_alloc_array(tree->n_nodes, sizeof *entered);
+    if (!called || !entered) {
+        free(called);
+        free(entered);
         return no_memory(err);
+    }
     for (uint32_t r = 0; r < tree->n_nodes; r++)
         view->rows[r].traits.is_inlined = view->rows[r].traits.is_sampled =
             view->rows[r].traits.calls_are_unknown = false;
@@ -351,8 +355,11 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
              sampled = graph->contexts[c].flags & PM_CONTEXT_SAMPLED;
         traits->is_inlined = inlined && (traits->is_inlined || !called[node]);
         traits->is_sampled = sampled && (traits->is_sampled || !called[node]);
-        traits->is_counted =
-            graph->contexts[c].flags & PM_CONTEXT_COUNTED && (traits->is_counted || !called[node]);
+        if (!inlined && !sampled) { /* which are no calls */
+            bool counted = graph->contexts[c].flags & PM_CONTEXT_COUNTED;
+            traits->is_counted = counted && (traits->is_counted || !entered[node]);
+            entered[node] = true;
+        }
         traits->is_untimed = pm_view_is_untimed(view, c) && (traits->is_untimed || !called[node]);
         called[node] = true;
     }
@@ -360,6 +367,7 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
     mark_paths(view, tree);
     mark_callers(view, tree);
     free(called);
+    free(entered);
     return PM_OK;
 }
 
