@@ -38,6 +38,12 @@ bool show_has_column(const struct show_columns *columns, enum pm_view_column_id 
     return false;
 }
 
+bool show_tells_uncertain(const struct pm_view *report, const struct show_columns *columns)
+{
+    return show_has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT) ||
+           (report->has_words && report->has_inlined);
+}
+
 void show_each_marked(const struct pm_view *report, const struct show_columns *columns,
                       const struct pm_view_row *row, enum pm_view_part part, enum show_mark mark,
                       void (*found)(void *, const char *key), void *context)

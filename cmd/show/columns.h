@@ -17,6 +17,8 @@ struct show_columns {
 };
 struct show_columns show_columns_of(const struct pm_view *report);
 bool show_has_column(const struct show_columns *columns, enum pm_view_column_id id);
+/* Can numbers be uncertain by more than samples say? */
+bool show_tells_uncertain(const struct pm_view *report, const struct show_columns *columns);
 
 enum show_mark { SHOW_MARK_AT_LEAST, SHOW_MARK_UNCERTAIN };
 /* Calls back with the key of each number of a row that has the mark. */

@@ -26,7 +26,7 @@ static void csv_head(const struct pm_view *report, const struct show_columns *co
         fprintf(out, ",%s", columns->items[i].key);
     fprintf(out, "%s,incomplete%s\n",
             show_has_column(columns, PM_VIEW_COLUMN_CALLS) ? ",n_calls_complete" : "",
-            show_has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT) ? ",uncertain" : "");
+            show_tells_uncertain(report, columns) ? ",uncertain" : "");
 }
 
 static void number_csv(const struct pm_view_column *column, struct pm_view_number number, FILE *out)
@@ -83,7 +83,7 @@ static void csv_marks(const struct pm_view *report, const struct show_columns *c
     fputc(',', out);
     show_each_marked(report, columns, row, PM_VIEW_PART_ROW, SHOW_MARK_AT_LEAST, key_csv, &list);
     list.n = 0;
-    if (show_has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT)) {
+    if (show_tells_uncertain(report, columns)) {
         fputc(',', out);
         show_each_marked(report, columns, row, PM_VIEW_PART_ROW, SHOW_MARK_UNCERTAIN, key_csv,
                          &list);

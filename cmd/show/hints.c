@@ -7,7 +7,8 @@ static bool has_uncertain_row(const struct pm_view *report)
 {
     for (uint32_t r = 0; r < report->n_shown; r++)
         if (pm_view_is_uncertain(report, &report->rows[r]) ||
-            (report->options.tree && pm_view_is_doubtful(report, &report->rows[r], false)))
+            (report->options.tree && pm_view_is_doubtful(report, &report->rows[r], false)) ||
+            pm_view_has_words_of_inlined(report, &report->rows[r], report->primary))
             return true;
     return false;
 }
@@ -96,15 +97,23 @@ static const char *why_uncertain(const struct pm_view *report)
 {
     bool any_others = false, any_doubt = false;
     for (uint32_t r = 0; r < report->n_shown; r++) {
-        any_others |= report->rows[r].traits.has_others_time;
-        any_doubt |= !report->rows[r].traits.has_others_time &&
-                     pm_view_is_uncertain(report, &report->rows[r]);
+        bool has_others = pm_view_has_others_time(report, &report->rows[r]);
+        any_others |= has_others;
+        any_doubt |= !has_others && pm_view_is_uncertain(report, &report->rows[r]);
     }
     if (!any_others)
         return meaning_of_doubt(report);
     return any_doubt ? "uncertain, because of subtracted cost of measuring, or of called code that "
                        "ended by a jump"
                      : "at most: called code ended by a jump to code that is not measured";
+}
+
+static bool has_words_of_inlined(const struct pm_view *report)
+{
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        if (pm_view_has_words_of_inlined(report, &report->rows[r], report->primary))
+            return true;
+    return false;
 }
 
 /* What the marks of the table mean, those that are in it. */
@@ -122,7 +131,9 @@ static void print_legend(struct pm_view *report, const struct show_term *term,
     if (marks->at_least)
         add_meaning(&legend,
                     term->utf8 ? "≥" : ">=", "at least, because not all of it was followed");
-    if (is_uncertain)
+    if (is_uncertain && has_words_of_inlined(report))
+        add_meaning(&legend, "~", "some of it may be of functions that were inlined there");
+    else if (is_uncertain)
         add_meaning(&legend, "~", of_estimates ? why_uncertain(report) : few);
     for (const char *letter = marks->letters; *letter; letter++)
         add_meaning(&legend, (const char[]){*letter, 0}, pm_view_mark_meaning(*letter));

@@ -181,7 +181,7 @@ static void print_uncertain(const struct pm_view *report, const struct show_colu
                             const struct pm_view_row *row, enum pm_view_part part,
                             struct pm_json *json)
 {
-    if (!show_has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT))
+    if (!show_tells_uncertain(report, columns))
         return;
     pm_json_array(json, "uncertain");
     show_each_marked(report, columns, row, part, SHOW_MARK_UNCERTAIN, key_json, json);

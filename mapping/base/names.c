@@ -8,10 +8,21 @@
 
 enum { PLACE_BYTES = 4400 }; /* of the longest path, with line and column */
 
+/* Most names are told from a pattern by their first characters. fnmatch makes wide characters of
+ * all of both before it looks. */
+static bool begins_otherwise(const struct pm_name_pattern *pattern, const char *text)
+{
+    unsigned char wanted = (unsigned char)*pattern->text, first = (unsigned char)*text;
+    if (wanted >= 128 || first >= 128 || strchr("*?[\\", wanted)) /* its end, too */
+        return false;
+    return pattern->flags & FNM_CASEFOLD ? tolower(wanted) != tolower(first) : wanted != first;
+}
+
 bool pm_name_fits(const struct pm_name_pattern *pattern, const char *text)
 {
-    return *text && ((pattern->is_plain_too && !strcmp(pattern->text, text)) ||
-                     fnmatch(pattern->text, text, pattern->flags) == 0);
+    return *text && !begins_otherwise(pattern, text) &&
+           ((pattern->is_plain_too && !strcmp(pattern->text, text)) ||
+            fnmatch(pattern->text, text, pattern->flags) == 0);
 }
 
 bool pm_name_fits_path(const struct pm_name_pattern *pattern, const char *path)

@@ -316,9 +316,11 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
     return status;
 }
 
-/* Whether the file has contexts of code beside its counters. */
+/* Whether contexts may stand beside counters; where there are counters only, none needs a mark. */
 static bool has_trees(const struct pm_run_file *file)
 {
+    if (pm_run_file_mode(file) != PM_RUN_MODE_COUNT)
+        return true;
     for (size_t i = 0; i < pm_run_file_n_threads(file); i++)
         if (pm_run_file_thread(file, i)->n_nodes > 1)
             return true;

@@ -541,7 +541,56 @@ enum pm_status collect_infer_call(struct touches *touches, const struct collect_
                : PM_OK;
 }
 
-/* Of a call of a memory function: the fields of an object that it copies or clears as a whole. */
+/* A number, or another value that is passed itself. Strings, pointers and records within it are
+ * passed by their address, or say where. */
+static bool is_single_value(const struct collect_binary *binary, const struct pm_pif_noun *field)
+{
+    if (!field->type || strpbrk(field->type, "*[<(&"))
+        return false;
+    for (size_t i = 0; i < pm_pif_n_nouns(binary->pif); i++) {
+        struct pm_pif_noun noun;
+        pm_pif_get_noun(binary->pif, i, &noun);
+        if (noun.kind && !strcmp(noun.kind, "type") && noun.name &&
+            has_word(field->type, noun.name))
+            return false;
+    }
+    return true;
+}
+
+static bool statement_reads(const struct collect_binary *binary, uint32_t statement, pm_id variable)
+{
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++)
+        if (binary->accesses->list[i].variable == variable &&
+            collect_access_ways(&binary->accesses->list[i]) & PM_MAP_READS)
+            return true;
+    return false;
+}
+
+/* Does the statement read all fields of the record that the field is of? */
+static bool reads_whole(const struct collect_binary *binary, uint32_t statement,
+                        const struct pm_pif_noun *field)
+{
+    for (size_t i = 0; i < pm_pif_n_nouns(binary->pif); i++) {
+        struct pm_pif_noun noun;
+        pm_pif_get_noun(binary->pif, i, &noun);
+        if (noun.kind && !strcmp(noun.kind, "field") && noun.parent == field->parent &&
+            !statement_reads(binary, statement, noun.id))
+            return false;
+    }
+    return true;
+}
+
+/* memcpy(to, p->name, p->length) reads the length before the call, not in it. */
+static bool is_argument(const struct collect_binary *binary, uint32_t statement, pm_id field)
+{
+    struct pm_pif_noun noun;
+    return pm_pif_find_noun(binary->pif, field, &noun) && is_single_value(binary, &noun) &&
+           !reads_whole(binary, statement, &noun);
+}
+
+/* Of a call of a memory function: the fields of an object that it copies or clears as a whole, and
+ * those that it is passed the address of. */
 enum pm_status collect_infer_fields(struct touches *touches, const struct collect_code *code,
                                     const struct pm_code_range *range)
 {
@@ -554,7 +603,16 @@ enum pm_status collect_infer_fields(struct touches *touches, const struct collec
     if (status != PM_OK)
         return status;
     const struct touches known = *touches;
-    add_fields(touches, &known, statement);
+    struct touches named = *touches;
+    add_fields(&named, &known, statement);
+    for (uint32_t i = known.n; i < named.n; i++) {
+        const struct touch *touch = &named.list[i];
+        unsigned ways = touch->access;
+        if (ways & PM_MAP_READS && is_argument(code->binary, statement, touch->noun))
+            ways &= ~(unsigned)PM_MAP_READS;
+        if (ways)
+            collect_add_touch(touches, touch->noun, ways);
+    }
     return PM_OK;
 }
 

@@ -72,7 +72,8 @@ PM_MUST_CHECK enum pm_status collect_infer(struct touches *touches, const struct
 PM_MUST_CHECK enum pm_status collect_infer_call(struct touches *touches,
                                                 const struct collect_code *code,
                                                 const struct pm_code_range *range);
-/* Of a call of a memory function: the fields of an object that it copies or clears as a whole. */
+/* Of a call of a memory function: the fields of an object that it copies or clears as a whole, and
+ * those that it is passed the address of; not values that it is passed. */
 PM_MUST_CHECK enum pm_status collect_infer_fields(struct touches *touches,
                                                   const struct collect_code *code,
                                                   const struct pm_code_range *range);

@@ -343,11 +343,20 @@ struct near {
     unsigned distances[MAX_NEAR], n;
 };
 
+/* Each letter that one has more is a mistake. */
+static bool is_much_longer(size_t a, size_t b, unsigned most)
+{
+    return (a > b ? a - b : b - a) > most;
+}
+
 static void consider(struct near *near, const char *word, const char *name)
 {
-    unsigned most = (unsigned)strlen(word) / 3 + 1, d = pm_word_distance(word, name, true);
-    if (strlen(word) >= 3 && strcasestr(name, word))
+    size_t len = strlen(word);
+    unsigned most = (unsigned)len / 3 + 1, d = most + 1;
+    if (len >= 3 && strcasestr(name, word))
         d = strncmp(name, "_Z", 2) == 0 ? most : 1; /* as people write it comes first */
+    else if (!is_much_longer(len, strlen(name), most))
+        d = pm_word_distance(word, name, true);
     if (d > most || !*name)
         return;
     for (unsigned i = 0; i < near->n; i++)

@@ -103,7 +103,8 @@ static struct pm_view_number own(const struct cell *c)
                                        : integer(amount->value);
     number.is_at_least =
         (is_row || view->n_lost_events) && pm_view_is_at_least(view, c->row, c->metric, false);
-    number.is_uncertain = is_wall(view, c->metric) && pm_view_is_doubtful(view, c->row, false);
+    number.is_uncertain = (is_wall(view, c->metric) && pm_view_is_doubtful(view, c->row, false)) ||
+                          (is_row && pm_view_has_words_of_inlined(view, c->row, c->metric));
     return number;
 }
 
@@ -127,6 +128,16 @@ static struct pm_view_number at_most(const struct cell *c)
     if (!c->row->has_bounds || c->row->traits.data_is_at_least)
         return (struct pm_view_number){0};
     return integer(c->row->values[c->metric].bounds.at_most);
+}
+
+static struct pm_view_number own_uncertainty(const struct cell *c)
+{
+    return integer(pm_view_uncertainty_ns(c->row, false));
+}
+
+static struct pm_view_number inclusive_uncertainty(const struct cell *c)
+{
+    return integer(pm_view_uncertainty_ns(c->row, true));
 }
 
 static struct pm_view_number share(const struct cell *c)
@@ -288,9 +299,11 @@ static const struct column_kind {
     },
     [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {
         "own_uncertainty_ns", "±", .parts = ALL, has_taken_out, IN_ROW(doubt_ns), .sums = true,
+        .of = own_uncertainty,
     },
     [PM_VIEW_COLUMN_INCLUSIVE_UNCERTAINTY] = {
-        "inclusive_uncertainty_ns", "±", .parts = ROW, has_taken_out, IN_ROW(inclusive_doubt_ns),
+        "inclusive_uncertainty_ns", "±", .parts = ROW, has_taken_out,
+        .of = inclusive_uncertainty,
     },
     [PM_VIEW_COLUMN_SHARE] = {
         "share_pct", "share %", .parts = ALL, always, .of = share,

@@ -121,14 +121,15 @@ static void release_correction(struct correction *c)
     free(c->before);
 }
 
-/* A sentence that the program entered itself: its own time is in a context of the code around
- * it, within it. */
+/* A sentence that the program entered itself, or an adapter did, at level Base with verbs of its
+ * own: its own time is in a context of the code around it, within it, or in that itself. */
 static bool is_spoken(const struct pm_graph *graph, pm_index context)
 {
+    pm_index sentence = graph->contexts[context].sentence;
+    const char *level = graph->levels[pm_graph_sentence_level(graph, sentence)].name;
+    const char *verb = graph->verbs[graph->sentences[sentence].verb].name;
     return graph->contexts[context].parent != PM_NONE &&
-           strcmp(graph->levels[pm_graph_sentence_level(graph, graph->contexts[context].sentence)]
-                      .name,
-                  "Base") != 0;
+           (strcmp(level, "Base") != 0 || strcmp(verb, "Executes") != 0);
 }
 
 /* Contexts that samples or inlining made, calls without callers and what was not timed have no
@@ -552,16 +553,16 @@ static void take_of_each(const struct pm_view *view, int64_t *taken, int64_t *se
     }
 }
 
-/* What may have gone from a callee to its caller, or back: doubt of both, not of the sum. */
+/* What may have gone from a callee to its caller, or back: doubt of both, not of the sum. Archives
+ * may say anything: all of it together fits 64 bits. */
 static void find_shifts(const struct correction *c)
 {
     struct pm_view *view = c->view;
-    for (pm_index i = 0; i < view->data->graph->n_contexts; i++) {
-        view->boundary_ns[i] = llround(c->hidden_ns[i]);
-        if (view->timed_ns[i] > 0)
-            add_up(&view->shift_ns[i], view->boundary_ns[i]);
-        if (c->above[i] != PM_NONE && view->timed_ns[c->above[i]] > 0)
-            add_up(&view->shift_ns[c->above[i]], view->boundary_ns[i]);
+    uint32_t n = view->data->graph->n_contexts;
+    double most = (double)(INT64_MAX / 4) / (n + 1.0);
+    for (pm_index i = 0; i < n; i++) {
+        view->boundary_ns[i] = llround(c->hidden_ns[i] < most ? c->hidden_ns[i] : most);
+        view->timed_above[i] = c->above[i];
     }
 }
 
@@ -637,10 +638,10 @@ enum pm_status pm_view_compensate(struct pm_view *view, struct pm_error *err)
     view->taken_ns = pm_alloc_array(graph->n_contexts, sizeof *view->taken_ns);
     view->doubt_ns = pm_alloc_array(graph->n_contexts, sizeof *view->doubt_ns);
     view->timed_ns = pm_alloc_array(graph->n_contexts, sizeof *view->timed_ns);
-    view->shift_ns = pm_alloc_array(graph->n_contexts, sizeof *view->shift_ns);
+    view->timed_above = pm_alloc_array(graph->n_contexts, sizeof *view->timed_above);
     view->boundary_ns = pm_alloc_array(graph->n_contexts, sizeof *view->boundary_ns);
     bool ok = make_correction(&c) && view->taken_ns && view->doubt_ns && view->timed_ns &&
-              view->shift_ns && view->boundary_ns;
+              view->timed_above && view->boundary_ns;
     if (ok) {
         find_timed(&c);
         view->stolen_ns = stolen_ns(view);

@@ -333,15 +333,47 @@ static uint32_t doubtful_metric(const struct pm_view *view)
     return m;
 }
 
+bool pm_view_has_words_of_inlined(const struct pm_view *view, const struct pm_view_row *row,
+                                  uint32_t m)
+{
+    pm_index metric = m < view->n_metrics ? view->metrics[m] : PM_NONE;
+    if (metric == PM_NONE || view->is_placed[metric] || metric == view->wall_metric ||
+        metric == view->calls_metric || metric == view->samples_metric)
+        return false;
+    return row->traits.has_inlined && view->has_words && pm_view_is_at_source(view) &&
+           row->values[m].own.value != 0;
+}
+
+/* How much of its own it is nobody knows: as of other doubt, little is not told. */
+bool pm_view_has_others_time(const struct pm_view *view, const struct pm_view_row *row)
+{
+    uint32_t m = 0;
+    while (m < view->n_metrics && view->metrics[m] != view->wall_metric)
+        m++;
+    if (!row->traits.has_others_time || m == view->n_metrics)
+        return false;
+    double own_ns = (double)row->values[m].own.value;
+    return own_ns >= LEAST_DOUBT_NS ||
+           100 * own_ns > MOST_POINTS * (double)view->total.values[m].own.value;
+}
+
+int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive)
+{
+    int64_t doubt_ns = inclusive ? row->inclusive_doubt_ns : row->doubt_ns;
+    int64_t shift_ns = inclusive ? row->inclusive_shift_ns : row->shift_ns;
+    int64_t sum_ns;
+    return __builtin_add_overflow(doubt_ns, shift_ns, &sum_ns) ? INT64_MAX : sum_ns;
+}
+
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive)
 {
     uint32_t m = doubtful_metric(view);
-    if (!inclusive && row->traits.has_others_time)
+    if (!inclusive && pm_view_has_others_time(view, row))
         return true;
     if (m == view->n_metrics)
         return false;
     const struct pm_view_value *value = &row->values[m];
-    double doubt_ns = (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns + row->shift_ns);
+    double doubt_ns = (double)pm_view_uncertainty_ns(row, inclusive);
     return doubt_ns >= LEAST_DOUBT_NS &&
            is_large(doubt_ns, inclusive ? (double)value->inclusive : (double)value->own.value,
                     (double)view->total.values[m].own.value);
@@ -351,8 +383,8 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
 {
     uint32_t m = doubtful_metric(view);
     bool inclusive = view->options.tree;
-    if (!inclusive && row->traits.has_others_time && view->n_metrics &&
-        view->metrics[view->primary] == view->wall_metric)
+    if (!inclusive && view->n_metrics && view->metrics[view->primary] == view->wall_metric &&
+        pm_view_has_others_time(view, row))
         return true;
     if (m == view->n_metrics || m != view->primary)
         return false;
@@ -360,14 +392,15 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
     return pm_view_share_is_doubtful(
         inclusive ? (double)value->inclusive : (double)value->own.value,
         (double)(inclusive ? row->inclusive_doubt_ns : row->doubt_ns),
-        inclusive ? 0 : (double)row->shift_ns, (double)view->total.values[m].own.value,
-        (double)view->total.doubt_ns);
+        (double)(inclusive ? row->inclusive_shift_ns : row->shift_ns),
+        (double)view->total.values[m].own.value, (double)view->total.doubt_ns);
 }
 
 /* Of wall time, what was spent off the CPU is known exactly. */
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row)
 {
-    if (share_is_doubtful(view, row))
+    if (share_is_doubtful(view, row) ||
+        (!view->options.tree && pm_view_has_words_of_inlined(view, row, view->primary)))
         return true;
     if (view->n_metrics == 0 || view->metrics[view->primary] != view->cpu_metric ||
         view->samples_metric == PM_NONE)

@@ -146,6 +146,15 @@ static bool add_to(const struct pm_view *view, struct pm_view_row *sum,
     return ok;
 }
 
+/* What moves between rows is no doubt of the total; of the rest it is at most that of its rows. */
+static bool add_to_rest(const struct pm_view *view, struct pm_view_row *rest,
+                        const struct pm_view_row *row)
+{
+    if (__builtin_add_overflow(rest->shift_ns, row->shift_ns, &rest->shift_ns))
+        rest->shift_ns = INT64_MAX;
+    return add_to(view, rest, row);
+}
+
 static void drop_rows(struct pm_view *view, const bool *keep)
 {
     uint32_t n = 0;
@@ -278,7 +287,7 @@ static enum pm_status arrange_tree(struct pm_view *view, uint32_t n_ids, struct 
 void pm_view_show_fewer(struct pm_view *view, uint32_t n)
 {
     for (; view->n_shown > n; view->n_shown--) /* the total holds them already */
-        PM_ASSERT(add_to(view, &view->rest, &view->rows[view->n_shown - 1]));
+        PM_ASSERT(add_to_rest(view, &view->rest, &view->rows[view->n_shown - 1]));
 }
 
 /* Drops rows without any number (tree: and without any below), sorts, limits and names. */
@@ -312,7 +321,7 @@ enum pm_status pm_view_arrange(struct pm_view *view, struct pm_error *err)
     bool ok = true;
     for (uint32_t r = 0; r < view->n_rows && ok; r++)
         ok = add_to(view, &view->total, &view->rows[r]) &&
-             (r < view->n_shown || add_to(view, &view->rest, &view->rows[r]));
+             (r < view->n_shown || add_to_rest(view, &view->rest, &view->rows[r]));
     if (status == PM_OK && !ok)
         status = pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold");
     return status;

@@ -134,7 +134,6 @@ static bool scale_taken(struct pm_view *view, const struct pm_cost *kept, uint32
         view->taken_ns[c] = (int64_t)((double)view->taken_ns[c] * part);
         view->timed_ns[c] = (int64_t)((double)view->timed_ns[c] * part);
         view->doubt_ns[c] = (int64_t)((double)view->doubt_ns[c] * part);
-        view->shift_ns[c] = (int64_t)((double)view->shift_ns[c] * part);
         view->boundary_ns[c] = (int64_t)((double)view->boundary_ns[c] * part);
     }
     free(of_all);

@@ -194,11 +194,6 @@ static enum pm_status flat_taken(struct pm_view *view, struct scratch *s, struct
         return status;
     for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].doubt_ns = s->amounts[r].value;
-    status = flat_contexts(view, view->shift_ns, s, err);
-    if (status != PM_OK)
-        return status;
-    for (uint32_t r = 0; r < n_rows; r++)
-        view->rows[r].shift_ns = s->amounts[r].value;
     for (pm_index c = 0; c < view->data->graph->n_contexts; c++)
         s->own[c] = view->in_focus[c] ? view->doubt_ns[c] : 0;
     status = pm_calls_inclusive(view->data->graph, view->lift, nesting_of(view), s->own, err,
@@ -207,7 +202,7 @@ static enum pm_status flat_taken(struct pm_view *view, struct scratch *s, struct
         return status;
     for (uint32_t r = 0; r < n_rows; r++)
         view->rows[r].inclusive_doubt_ns = s->inclusive[r];
-    return PM_OK;
+    return pm_view_shift_rows(view, nesting_of(view), s->own, s->inclusive, err);
 }
 
 static enum pm_status flat_calls(struct pm_view *view, struct scratch *s, struct pm_error *err)
@@ -326,6 +321,15 @@ static void mark_callers(struct pm_view *view, const struct pm_call_tree *tree)
             view->rows[tree->node_of[contexts[c].parent]].traits.has_others_time = true;
 }
 
+/* Calls that were counted without their callers are all in a node of their own. */
+static void mark_counted(struct pm_view *view)
+{
+    for (uint32_t r = 0; r < view->n_rows; r++) {
+        struct pm_view_traits *traits = &view->rows[r].traits;
+        traits->calls_are_at_least |= traits->calls_lack_callers && !traits->is_counted;
+    }
+}
+
 /* A node is inlined or found by samples when all contexts are that are more than addresses in
  * it. */
 static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tree *tree,
@@ -333,8 +337,12 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
 {
     const struct pm_graph *graph = view->data->graph;
     bool *called = pm_alloc_array(tree->n_nodes, sizeof *called);
-    if (!called)
+    bool *entered = pm_alloc_array(tree->n_nodes, sizeof *entered);
+    if (!called || !entered) {
+        free(called);
+        free(entered);
         return no_memory(err);
+    }
     for (uint32_t r = 0; r < tree->n_nodes; r++)
         view->rows[r].traits.is_inlined = view->rows[r].traits.is_sampled =
             view->rows[r].traits.calls_are_unknown = false;
@@ -347,14 +355,19 @@ static enum pm_status tree_traits(struct pm_view *view, const struct pm_call_tre
              sampled = graph->contexts[c].flags & PM_CONTEXT_SAMPLED;
         traits->is_inlined = inlined && (traits->is_inlined || !called[node]);
         traits->is_sampled = sampled && (traits->is_sampled || !called[node]);
-        traits->is_counted =
-            graph->contexts[c].flags & PM_CONTEXT_COUNTED && (traits->is_counted || !called[node]);
+        if (!inlined && !sampled) { /* which are no calls */
+            bool counted = graph->contexts[c].flags & PM_CONTEXT_COUNTED;
+            traits->is_counted = counted && (traits->is_counted || !entered[node]);
+            entered[node] = true;
+        }
         traits->is_untimed = pm_view_is_untimed(view, c) && (traits->is_untimed || !called[node]);
         called[node] = true;
     }
+    mark_counted(view);
     mark_paths(view, tree);
     mark_callers(view, tree);
     free(called);
+    free(entered);
     return PM_OK;
 }
 
@@ -457,6 +470,8 @@ static enum pm_status fill_tree_rows(struct pm_view *view, const struct pm_call_
     }
     if (!tree_costs(view, tree))
         return overflow_error(err);
+    if (view->taken_ns && !pm_view_shift_nodes(view, tree->node_of))
+        return no_memory(err);
     enum pm_status status = tree_traits(view, tree, err);
     return status != PM_OK ? status : pm_view_find_parts(view, tree->node_of, err);
 }
@@ -629,7 +644,7 @@ void pm_view_release(struct pm_view *view)
     free(view->preempted);
     free(view->wait_of);
     free(view->doubt_ns);
-    free(view->shift_ns);
+    free(view->timed_above);
     free(view->boundary_ns);
     free(view->is_placed);
     free(view->in_focus);

@@ -99,6 +99,20 @@ static enum pm_status ask_graph(struct pm_view *view, const struct pm_question *
     return status;
 }
 
+/* What the answer does not say by itself. */
+static enum pm_status add_notes(struct pm_view *view, const struct pm_question *question,
+                                bool is_live, struct pm_answer *answer, struct pm_error *err)
+{
+    struct pm_ask_whole whole = {0};
+    if (is_live)
+        answer->n_notes = 0; /* what is not there yet may come */
+    enum pm_status status = pm_ask_note_nothing(view, question, &whole, answer, err);
+    if (!status)
+        status = pm_ask_note_gaps(view, question, is_live, &whole, answer, err);
+    pm_ask_whole_release(&whole);
+    return status;
+}
+
 enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *question, bool is_live,
                              struct pm_error *err, struct pm_answer **ret_answer)
 {
@@ -118,11 +132,7 @@ enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *que
         status = ask_graph(view, question, err, &answer);
     if (status != PM_OK)
         return status;
-    if (is_live)
-        answer->n_notes = 0; /* what is not there yet may come */
-    status = pm_ask_note_nothing(view, question, answer, err);
-    if (status == PM_OK)
-        status = pm_ask_note_gaps(view, question, is_live, answer, err);
+    status = add_notes(view, question, is_live, answer, err);
     if (status == PM_OK)
         *ret_answer = answer;
     else

@@ -187,19 +187,6 @@ enum pm_status pm_ask_note_lacking(struct pm_view *view, const struct pm_questio
 
 /* --- nothing was found --- */
 
-/* Does the sentence mean inlined code of which it is not known what it called, or data that
- * functions get that are not known? */
-static enum pm_status find_lacking(const struct pm_question_sentence *s,
-                                   const struct pm_archive_data *all, struct pm_error *err,
-                                   unsigned *ret_lacking)
-{
-    struct pm_question_matches matches;
-    enum pm_status status = pm_question_match(s, all->graph, err, &matches);
-    *ret_lacking = status ? 0 : lacks_of(all, &matches, PM_BARE_LACKS | PM_BARE_PASSED_ON);
-    pm_question_matches_release(&matches);
-    return status;
-}
-
 /* Is it perhaps what code is that ran? */
 static bool is_possible(const struct pm_graph *graph, const uint32_t *class_of)
 {
@@ -282,15 +269,15 @@ static enum pm_status note_unmet_code(struct pm_answer *answer, const char *sent
 }
 
 static enum pm_status note_unseen_sentence(struct pm_view *view, const struct pm_question *question,
-                                           uint32_t asked, bool needs_samples,
+                                           uint32_t asked, const struct pm_ask_whole *whole,
                                            struct pm_answer *answer, struct pm_error *err)
 {
     const char *text = question->sentences[asked].text;
-    bool was_partial = answer->is_partial;
-    unsigned lacking;
-    enum pm_status status = find_lacking(&question->sentences[asked], view->archive, err, &lacking);
-    if (status != PM_OK)
-        return status;
+    bool was_partial = answer->is_partial,
+         needs_samples = !whole->followed[asked] && pm_ask_n_samples(view) == 0;
+    /* inlined code of which it is not known what it called, data that unknown functions get */
+    unsigned lacking =
+        lacks_of(view->archive, &whole->matches[asked], PM_BARE_LACKS | PM_BARE_PASSED_ON);
     if (lacking & PM_BARE_PASSED_ON) {
         drop_note(answer, asked);
         return note_passed_on(answer, text, err);
@@ -305,19 +292,15 @@ static enum pm_status note_unseen_sentence(struct pm_view *view, const struct pm
 /* A function that was inlined, and did no more than call others, was perhaps active all the same:
  * of its own code there is no sample, and no cost leads to it. */
 static enum pm_status note_nothing_seen(struct pm_view *view, const struct pm_question *question,
-                                        const bool *followed, struct pm_answer *answer,
+                                        const struct pm_ask_whole *whole, struct pm_answer *answer,
                                         struct pm_error *err)
 {
-    answer->is_by_chance = !pm_ask_is_known(view, question, answer, followed);
+    answer->is_by_chance = !pm_ask_is_known(view, question, answer, whole->followed);
     if (!answer->is_by_chance)
         return PM_OK;
-    bool has_samples = pm_ask_n_samples(view) != 0;
     enum pm_status status = answer->is_partial ? PM_OK : note_inlined(view, question, answer, err);
-    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++) {
-        uint32_t asked = answer->asked[i];
-        bool needs_samples = !followed[asked] && !has_samples;
-        status = note_unseen_sentence(view, question, asked, needs_samples, answer, err);
-    }
+    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK; i++)
+        status = note_unseen_sentence(view, question, answer->asked[i], whole, answer, err);
     return status;
 }
 
@@ -330,27 +313,24 @@ static bool has_rows(const struct pm_view *view, const struct pm_answer *answer)
 }
 
 enum pm_status pm_ask_find_chance(struct pm_view *view, const struct pm_question *question,
-                                  struct pm_answer *answer, struct pm_error *err)
+                                  struct pm_ask_whole *whole, struct pm_answer *answer,
+                                  struct pm_error *err)
 {
-    bool *followed = NULL;
-    enum pm_status status = pm_ask_find_followed(view, question, true, err, &followed);
+    enum pm_status status = pm_ask_find_followed(view, question, true, err, whole);
     if (status != PM_OK)
         return status;
-    answer->is_by_chance = !pm_ask_is_known(view, question, answer, followed);
-    free(followed);
+    answer->is_by_chance = !pm_ask_is_known(view, question, answer, whole->followed);
     return PM_OK;
 }
 
 enum pm_status pm_ask_note_unseen(struct pm_view *view, const struct pm_question *question,
-                                  struct pm_answer *answer, struct pm_error *err)
+                                  struct pm_ask_whole *whole, struct pm_answer *answer,
+                                  struct pm_error *err)
 {
-    bool *followed = NULL;
     if (has_rows(view, answer))
         return PM_OK;
-    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, whole);
     if (status != PM_OK)
         return status;
-    status = note_nothing_seen(view, question, followed, answer, err);
-    free(followed);
-    return status;
+    return note_nothing_seen(view, question, whole, answer, err);
 }

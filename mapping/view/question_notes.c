@@ -1,6 +1,7 @@
 /* What an answer does not say by itself: sentences that nothing fits, and what was not followed. */
 #include "question_parts.h"
 
+#include "format/pm_mode.h"
 #include "mapping/base/banned.h"
 
 #include <stdlib.h>
@@ -83,17 +84,13 @@ struct unmet {
 };
 
 static enum pm_status find_unmet(const struct pm_view *view,
-                                 const struct pm_question_sentence *sentence, struct pm_error *err,
+                                 const struct pm_question_sentence *sentence,
+                                 const struct pm_question_matches *matches, struct pm_error *err,
                                  struct unmet *ret)
 {
     const struct pm_graph *graph = view->archive->graph;
-    struct pm_question_matches matches;
-    enum pm_status status = pm_question_match(sentence, graph, err, &matches);
-    ret->is_known = !status && pm_ask_fits_any(graph, &matches);
-    pm_question_matches_release(&matches);
-    if (status != PM_OK)
-        return status;
-    status = find_data(sentence, graph, err, &ret->is_of_data);
+    enum pm_status status = find_data(sentence, graph, err, &ret->is_of_data);
+    ret->is_known = pm_ask_fits_any(graph, matches);
     ret->needs_samples =
         !ret->is_followed && (ret->is_known || ret->is_of_data) && pm_ask_n_samples(view) == 0;
     return status;
@@ -131,15 +128,16 @@ static enum pm_status explain_note(const struct pm_view *view,
 /* The archive's other sentences, which no cost leads to, tell more. ret_possible: the sentences are
  * known, they were only never active. */
 static enum pm_status explain(const struct pm_view *view, const struct pm_question *question,
-                              const bool *followed, struct pm_answer *answer, struct pm_error *err,
-                              bool *ret_possible)
+                              const struct pm_ask_whole *whole, struct pm_answer *answer,
+                              struct pm_error *err, bool *ret_possible)
 {
-    bool is_known = pm_ask_is_known(view, question, answer, followed);
+    bool is_known = pm_ask_is_known(view, question, answer, whole->followed);
     *ret_possible = true;
     for (uint32_t i = 0; i < answer->n_notes; i++) {
         uint32_t at = answer->notes[i].sentence;
-        struct unmet unmet = {.is_followed = followed[at]};
-        enum pm_status status = find_unmet(view, &question->sentences[at], err, &unmet);
+        struct unmet unmet = {.is_followed = whole->followed[at]};
+        enum pm_status status =
+            find_unmet(view, &question->sentences[at], &whole->matches[at], err, &unmet);
         if (status == PM_OK)
             status = explain_note(view, &question->sentences[at], &unmet, answer, err,
                                   &answer->notes[i].text);
@@ -177,17 +175,16 @@ enum pm_status pm_ask_load_all(struct pm_view *view, struct pm_error *err)
 }
 
 enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_question *question,
-                                   struct pm_answer *answer, struct pm_error *err)
+                                   struct pm_ask_whole *whole, struct pm_answer *answer,
+                                   struct pm_error *err)
 {
     bool is_possible = true;
     if (answer->n_notes == 0)
         return PM_OK;
-    bool *followed = NULL;
-    enum pm_status status = pm_ask_find_followed(view, question, false, err, &followed);
+    enum pm_status status = pm_ask_find_followed(view, question, false, err, whole);
     if (status != PM_OK)
         return status;
-    status = explain(view, question, followed, answer, err, &is_possible);
-    free(followed);
+    status = explain(view, question, whole, answer, err, &is_possible);
     if (status != PM_OK || is_possible || !matters(answer))
         return status;
     for (uint32_t i = 0; i < answer->n_notes; i++)
@@ -269,22 +266,40 @@ void pm_ask_mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
             answer->rows[r].costs_at_least |= answer->rows[r].matches[asked].classes[k] == class;
 }
 
-static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun)
+/* What was never off was counted meanwhile, and all of its calls are known. Of what else was active
+ * then nothing is: that matters to questions of several sentences. */
+static bool lacks_times(const struct pm_archive_data *data, const struct pm_question *question,
+                        pm_index noun)
+{
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (data->noun_modes[i].noun == noun && data->noun_modes[i].mode == PM_RUN_MODE_OFF)
+            return true;
+    return question->n_sentences > 1;
+}
+
+static void mark_disarmed(struct pm_answer *answer, uint32_t asked, uint32_t class, bool lacks)
+{
+    if (lacks)
+        mark_rows(answer, asked, class);
+    pm_ask_mark_costs(answer, asked, class); /* of what it called meanwhile */
+}
+
+/* lacks: times, too. */
+static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun,
+                        bool lacks)
 {
     bool found = false;
     for (pm_index s = 0; s < graph->n_sentences; s++)
         for (uint32_t i = 0; pm_graph_first_noun(graph, s) == noun && i < answer->n_asked; i++) {
             const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
             if (class_of[s] != PM_NONE) {
-                mark_rows(answer, i, class_of[s]);
-                pm_ask_mark_costs(answer, i, class_of[s]); /* of what it called meanwhile */
+                mark_disarmed(answer, i, class_of[s], lacks);
                 found = true;
             }
             for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
                 uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
                 if (class != PM_NONE) {
-                    mark_rows(answer, i, class);
-                    pm_ask_mark_costs(answer, i, class);
+                    mark_disarmed(answer, i, class, lacks);
                     found = true;
                 }
             }
@@ -417,9 +432,9 @@ static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         all_doubt_ns += (double)view->doubt_ns[c];
         doubt_ns += answer->active[c] ? (double)view->doubt_ns[c] : 0;
-        pm_index parent = graph->contexts[c].parent;
-        bool begins = answer->active[c] && parent != PM_NONE && !answer->active[parent];
-        shift_ns += begins ? (double)view->boundary_ns[c] : 0;
+        pm_index above = view->timed_above[c];
+        bool crosses = above != PM_NONE && answer->active[c] != answer->active[above];
+        shift_ns += crosses ? (double)view->boundary_ns[c] : 0;
     }
     answer->is_doubtful =
         pm_view_share_is_doubtful((double)answer->amounts[metric].value, doubt_ns, shift_ns,
@@ -554,11 +569,12 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
         answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
     enum pm_status status = note_lost(view, answer, err);
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
+        pm_index noun = data->noun_modes[i].noun;
         if (!is_missed(data, question, is_live, i) ||
-            !is_disarmed(data->graph, answer, data->noun_modes[i].noun))
+            !is_disarmed(data->graph, answer, noun, lacks_times(data, question, noun)))
             continue;
         n_by_budget += !data->noun_modes[i].is_asked;
-        const char *name = ++n <= 3 ? pm_view_noun_name(view, data->noun_modes[i].noun) : NULL;
+        const char *name = ++n <= 3 ? pm_view_noun_name(view, noun) : NULL;
         if (n <= 3)
             pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
     }
@@ -580,7 +596,8 @@ static enum pm_status note_disarmed(struct pm_view *view, const struct pm_questi
 }
 
 enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *question,
-                                bool is_live, struct pm_answer *answer, struct pm_error *err)
+                                bool is_live, struct pm_ask_whole *whole, struct pm_answer *answer,
+                                struct pm_error *err)
 {
     enum pm_status status = note_disarmed(view, question, is_live, answer, err);
     if (status == PM_OK && !is_live)
@@ -595,10 +612,10 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
         return status;
     find_doubt(view, answer);
     if (is_live) /* what is not there yet may come */
-        return pm_ask_find_chance(view, question, answer, err);
+        return pm_ask_find_chance(view, question, whole, answer, err);
     status = pm_ask_note_levels(view, question, answer, err);
     if (status != PM_OK)
         return status;
     status = pm_ask_note_lacking(view, question, answer, err);
-    return status == PM_OK ? pm_ask_note_unseen(view, question, answer, err) : status;
+    return status == PM_OK ? pm_ask_note_unseen(view, question, whole, answer, err) : status;
 }

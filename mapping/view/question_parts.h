@@ -5,6 +5,15 @@
 
 #include "question.h"
 
+/* Of the archive with what was never active, by sentence of the question: found when it is needed,
+ * for all that need it. */
+struct pm_ask_whole {
+    bool is_found;
+    struct pm_question_matches *matches;
+    uint32_t n_matches;
+    bool *followed; /* sleds or words tell each time that it becomes active */
+};
+
 /* question_answer.c: is the sentence, which fits, of a statement or of data? Not where a function
  * was named that they are in. */
 bool pm_ask_is_fine(const struct pm_graph *graph, const struct pm_question_matches *matches,
@@ -20,12 +29,14 @@ PM_MUST_CHECK enum pm_status pm_ask_find_threads(const struct pm_question *quest
  * not known at all, and the answer depends on it. */
 PM_MUST_CHECK enum pm_status pm_ask_note_nothing(struct pm_view *view,
                                                  const struct pm_question *question,
+                                                 struct pm_ask_whole *whole,
                                                  struct pm_answer *answer, struct pm_error *err);
 /* What was not followed, or not all the time: notes, and marks of rows. is_live: the run goes
  * on. */
 PM_MUST_CHECK enum pm_status pm_ask_note_gaps(struct pm_view *view,
                                               const struct pm_question *question, bool is_live,
-                                              struct pm_answer *answer, struct pm_error *err);
+                                              struct pm_ask_whole *whole, struct pm_answer *answer,
+                                              struct pm_error *err);
 
 /* {u Reads}, in form. */
 bool pm_ask_is_of_data(const struct pm_question_sentence *sentence);
@@ -46,19 +57,22 @@ PM_MUST_CHECK enum pm_status pm_ask_note_lacking(struct pm_view *view,
 /* Nothing was found: what may have been there all the same. Loads all. */
 PM_MUST_CHECK enum pm_status pm_ask_note_unseen(struct pm_view *view,
                                                 const struct pm_question *question,
+                                                struct pm_ask_whole *whole,
                                                 struct pm_answer *answer, struct pm_error *err);
 
 /* Of a run that goes on: whether samples meet it by chance only. */
 PM_MUST_CHECK enum pm_status pm_ask_find_chance(struct pm_view *view,
                                                 const struct pm_question *question,
+                                                struct pm_ask_whole *whole,
                                                 struct pm_answer *answer, struct pm_error *err);
 void pm_ask_add_needs_samples(struct pm_buf *out, const char *sentence);
 
-/* question_seen.c: per sentence of the question, sleds or words tell each time that it becomes
- * active. Loads all. ret_followed: to be freed. */
+/* question_seen.c: loads all, unless that is done. whole: zeroes at first, to be released whatever
+ * comes back. */
 PM_MUST_CHECK enum pm_status pm_ask_find_followed(struct pm_view *view,
                                                   const struct pm_question *question, bool is_live,
-                                                  struct pm_error *err, bool **ret_followed);
+                                                  struct pm_error *err, struct pm_ask_whole *whole);
+void pm_ask_whole_release(struct pm_ask_whole *whole);
 /* Is it known all the time whether the question is true, if nothing is missing? */
 bool pm_ask_is_known(const struct pm_view *view, const struct pm_question *question,
                      const struct pm_answer *answer, const bool *followed);

@@ -143,41 +143,65 @@ bool pm_ask_fits_any(const struct pm_graph *graph, const struct pm_question_matc
     return false;
 }
 
-static enum pm_status find_sentence(const struct pm_archive_data *all,
-                                    const struct pm_question_sentence *sentence,
-                                    const bool *followed, const bool *nouns, struct pm_error *err,
-                                    bool *ret_followed)
+/* What fits is matched once for all that asks. */
+static enum pm_status match_all(const struct pm_archive_data *all,
+                                const struct pm_question *question, struct pm_error *err,
+                                struct pm_ask_whole *whole)
 {
-    struct pm_question_matches matches;
-    enum pm_status status = pm_question_match(sentence, all->graph, err, &matches);
-    bool fits = !status && pm_ask_fits_any(all->graph, &matches);
-    *ret_followed = fits ? all_are_followed(all->graph, &matches, followed, nouns)
-                         : !pm_ask_is_of_data(sentence);
-    pm_question_matches_release(&matches);
-    return status;
+    whole->followed = pm_alloc_array(question->n_sentences + 1u, sizeof *whole->followed);
+    whole->matches = pm_alloc_array(question->n_sentences + 1u, sizeof *whole->matches);
+    if (!whole->followed || !whole->matches)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < question->n_sentences; i++) {
+        struct pm_question_matches *matches = &whole->matches[whole->n_matches++];
+        enum pm_status status =
+            pm_question_match(&question->sentences[i], all->graph, err, matches);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+static void find_sentences(const struct pm_archive_data *all, const struct pm_question *question,
+                           const bool *followed, const bool *nouns, struct pm_ask_whole *whole)
+{
+    for (uint32_t i = 0; i < question->n_sentences; i++)
+        whole->followed[i] = pm_ask_fits_any(all->graph, &whole->matches[i])
+                                 ? all_are_followed(all->graph, &whole->matches[i], followed, nouns)
+                                 : !pm_ask_is_of_data(&question->sentences[i]);
 }
 
 enum pm_status pm_ask_find_followed(struct pm_view *view, const struct pm_question *question,
-                                    bool is_live, struct pm_error *err, bool **ret_followed)
+                                    bool is_live, struct pm_error *err, struct pm_ask_whole *whole)
 {
+    if (whole->is_found)
+        return PM_OK;
     enum pm_status status = pm_ask_load_all(view, err);
+    if (status != PM_OK)
+        return status;
+    status = match_all(view->archive, question, err, whole);
     if (status != PM_OK)
         return status;
     const struct pm_archive_data *all = view->archive;
     bool *followed = find_followed(all, is_live);
     bool *nouns = followed ? find_nouns(all->graph, followed) : NULL;
-    bool *result = pm_alloc_array(question->n_sentences + 1u, sizeof *result);
-    status = nouns && result ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == PM_OK && i < question->n_sentences; i++)
-        status = find_sentence(all, &question->sentences[i], followed, nouns, err, &result[i]);
+    if (nouns)
+        find_sentences(all, question, followed, nouns, whole);
+    else
+        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    whole->is_found = nouns != NULL;
     free(followed);
     free(nouns);
-    if (status != PM_OK) {
-        free(result);
-        return status;
-    }
-    *ret_followed = result;
-    return PM_OK;
+    return status;
+}
+
+void pm_ask_whole_release(struct pm_ask_whole *whole)
+{
+    for (uint32_t i = 0; i < whole->n_matches; i++)
+        pm_question_matches_release(&whole->matches[i]);
+    free(whole->matches);
+    free(whole->followed);
+    *whole = (struct pm_ask_whole){0};
 }
 
 int64_t pm_ask_n_samples(const struct pm_view *view)

@@ -73,27 +73,35 @@ static void count_context(const struct pm_view *view, pm_index context, struct c
     counts->n_untimed += pm_view_is_untimed(view, context);
 }
 
-/* Sentences whose calls are not all counted, or not all with their callers; to be freed. */
-static bool *find_disarmed(const struct pm_view *view)
+/* Calls that are not counted, or without their callers. */
+enum { LACKS_CALLS = 1, LACKS_CALLERS = 2 };
+
+static unsigned lacks_of(enum pm_run_mode mode)
+{
+    if (mode == PM_RUN_MODE_OFF)
+        return LACKS_CALLS;
+    return mode == PM_RUN_MODE_COUNT ? LACKS_CALLERS : 0;
+}
+
+/* [graph->n_sentences]: what calls of the sentence lack; to be freed. */
+static unsigned char *find_disarmed(const struct pm_view *view)
 {
     const struct pm_archive_data *data = view->data;
     const struct pm_graph *graph = data->graph;
-    bool *noun_is = pm_alloc_array(graph->n_nouns, sizeof *noun_is),
-         *sentence_is = pm_alloc_array(graph->n_sentences, sizeof *sentence_is);
-    for (uint32_t i = 0; noun_is && i < data->n_noun_modes; i++)
-        noun_is[data->noun_modes[i].noun] |=
-            data->noun_modes[i].mode == PM_RUN_MODE_OFF ||
-            (view->options.tree && data->noun_modes[i].mode == PM_RUN_MODE_COUNT);
-    for (pm_index s = 0; noun_is && sentence_is && s < graph->n_sentences; s++) {
+    unsigned char *of_noun = pm_alloc_array(graph->n_nouns, sizeof *of_noun),
+                  *of_sentence = pm_alloc_array(graph->n_sentences, sizeof *of_sentence);
+    for (uint32_t i = 0; of_noun && i < data->n_noun_modes; i++)
+        of_noun[data->noun_modes[i].noun] |= lacks_of(data->noun_modes[i].mode);
+    for (pm_index s = 0; of_noun && of_sentence && s < graph->n_sentences; s++) {
         pm_index noun = pm_graph_first_noun(graph, s);
-        sentence_is[s] = noun != PM_NONE && noun_is[noun];
+        of_sentence[s] = noun != PM_NONE ? of_noun[noun] : 0;
     }
-    free(noun_is);
-    if (!noun_is) {
-        free(sentence_is);
+    free(of_noun);
+    if (!of_noun) {
+        free(of_sentence);
         return NULL;
     }
-    return sentence_is;
+    return of_sentence;
 }
 
 bool pm_view_is_left_by_jump(const struct pm_view *view, pm_index context)
@@ -116,7 +124,13 @@ static void mark_caller(struct pm_view *view, pm_index context)
         view->traits[lift->parts[k].row].has_others_time = true;
 }
 
-static void mark_rows(struct pm_view *view, struct counts *counts, const bool *disarmed)
+static void mark_calls(struct pm_view_traits *traits, unsigned lacks)
+{
+    traits->calls_are_at_least |= (lacks & LACKS_CALLS) != 0;
+    traits->calls_lack_callers |= (lacks & LACKS_CALLERS) != 0;
+}
+
+static void mark_rows(struct pm_view *view, struct counts *counts, const unsigned char *disarmed)
 {
     const struct pm_graph *graph = view->data->graph;
     const struct pm_lift *lift = view->lift;
@@ -128,7 +142,7 @@ static void mark_rows(struct pm_view *view, struct counts *counts, const bool *d
             uint32_t row = lift->parts[k].row;
             struct pm_view_traits *traits = &view->traits[row];
             count_context(view, c, &counts[row]);
-            traits->calls_are_at_least |= disarmed[sentence];
+            mark_calls(traits, disarmed[sentence]);
             traits->own_lacks_samples |= pm_view_lacks_samples(view, c, false);
             traits->inclusive_lacks_samples |= pm_view_lacks_samples(view, c, true);
             pm_view_mark_partial(view, pm_graph_first_noun(graph, sentence), traits);
@@ -149,15 +163,15 @@ static void mark_rows(struct pm_view *view, struct counts *counts, const bool *d
 }
 
 /* A construct whose code was not followed at all has no context that says so. */
-static bool mark_groups(struct pm_view *view, const bool *disarmed)
+static bool mark_groups(struct pm_view *view, const unsigned char *disarmed)
 {
     const struct pm_graph *graph = view->data->graph;
     const struct pm_lift *lift = view->lift;
     struct pm_view_traits *of_group = pm_alloc_array(view->n_groups + 1u, sizeof *of_group);
     for (pm_index s = 0; of_group && s < graph->n_sentences; s++) {
-        struct pm_view_traits marks = {.calls_are_at_least = disarmed[s]};
+        struct pm_view_traits marks = {0};
         pm_view_mark_partial(view, pm_graph_first_noun(graph, s), &marks);
-        if (!marks.calls_are_at_least && !marks.costs_are_at_least)
+        if (!disarmed[s] && !marks.costs_are_at_least)
             continue;
         for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
             bool itself = e == graph->out_first[s + 1];
@@ -165,7 +179,7 @@ static bool mark_groups(struct pm_view *view, const bool *disarmed)
             uint32_t group = view->group_of[to];
             if (group == PM_NONE)
                 continue;
-            of_group[group].calls_are_at_least |= marks.calls_are_at_least;
+            mark_calls(&of_group[group], disarmed[s]);
             of_group[group].costs_are_at_least |= marks.costs_are_at_least;
         }
     }
@@ -174,6 +188,7 @@ static bool mark_groups(struct pm_view *view, const bool *disarmed)
             const struct pm_view_traits *marks =
                 &of_group[lift->destinations[lift->rows[r].first_destination + i]];
             view->traits[r].calls_are_at_least |= marks->calls_are_at_least;
+            view->traits[r].calls_lack_callers |= marks->calls_lack_callers;
             view->traits[r].costs_are_at_least |= marks->costs_are_at_least;
         }
     bool ok = of_group != NULL;
@@ -234,6 +249,72 @@ static bool mark_bare(struct pm_view *view)
     return ok;
 }
 
+/* --- functions in which others were inlined --- */
+
+/* The functions that the context's code is of. */
+static bool mark_functions(const struct pm_view *view, pm_index context, bool *is_around)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index s = graph->contexts[context].sentence;
+    bool any = false;
+    for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+        bool itself = e == graph->out_first[s + 1];
+        pm_index to = itself ? s : graph->mappings[graph->out[e]].destination;
+        pm_index noun = pm_graph_first_noun(graph, to);
+        pm_index function = noun != PM_NONE ? pm_graph_ancestor(graph, noun, "function") : PM_NONE;
+        if (function == PM_NONE)
+            continue;
+        is_around[function] = any = true;
+    }
+    return any;
+}
+
+static bool is_of_lacking(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index s = graph->contexts[context].sentence;
+    bool lacks = false;
+    for (uint32_t e = graph->out_first[s]; e <= graph->out_first[s + 1]; e++) {
+        bool itself = e == graph->out_first[s + 1];
+        pm_index noun =
+            pm_graph_first_noun(graph, itself ? s : graph->mappings[graph->out[e]].destination);
+        lacks |= noun != PM_NONE && view->data->bare[noun] & PM_BARE_LACKS;
+    }
+    return lacks;
+}
+
+/* What lacks callees, inlined: its callees count for the function around, which has a sled. */
+static void mark_around(const struct pm_view *view, pm_index inlined, bool *is_around)
+{
+    const struct pm_context *contexts = view->data->graph->contexts;
+    if (!is_of_lacking(view, inlined))
+        return;
+    for (pm_index c = contexts[inlined].parent; c != PM_NONE; c = contexts[c].parent)
+        if (mark_functions(view, c, is_around) && !(contexts[c].flags & PM_CONTEXT_INLINED))
+            return;
+}
+
+static bool mark_with_inlined(struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    const struct pm_lift *lift = view->lift;
+    bool *is_around = pm_alloc_array(graph->n_nouns + 1u, sizeof *is_around);
+    for (pm_index c = 0; is_around && c < graph->n_contexts; c++)
+        if (graph->contexts[c].flags & PM_CONTEXT_INLINED)
+            mark_around(view, c, is_around);
+    for (uint32_t r = 0; is_around && r < lift->n_rows; r++)
+        for (uint32_t i = 0; i < lift->rows[r].n_destinations; i++) {
+            uint32_t group = lift->destinations[lift->rows[r].first_destination + i];
+            pm_index noun = view->groups[group].noun;
+            noun = noun != PM_NONE ? pm_graph_ancestor(graph, noun, "function") : PM_NONE;
+            view->traits[r].has_inlined |= noun != PM_NONE && is_around[noun];
+            view->has_inlined |= view->traits[r].has_inlined;
+        }
+    bool ok = is_around != NULL;
+    free(is_around);
+    return ok;
+}
+
 static bool is_sure(const struct pm_mapping *mapping)
 {
     return strcmp(mapping->origin, "inferred") != 0 && strcmp(mapping->origin, "possible") != 0;
@@ -280,13 +361,13 @@ static void mark_inferred(struct pm_view *view, double *own)
 enum pm_status pm_view_find_traits(struct pm_view *view, struct pm_error *err)
 {
     struct counts *counts = pm_alloc_array(view->lift->n_rows, sizeof *counts);
-    bool *disarmed = find_disarmed(view);
+    unsigned char *disarmed = find_disarmed(view);
     view->traits = pm_alloc_array(view->lift->n_rows, sizeof *view->traits);
     double *own = pm_alloc_array(view->lift->n_rows, sizeof *own);
     bool ok = counts && disarmed && own && view->traits;
     if (ok) {
         mark_rows(view, counts, disarmed);
-        ok = mark_groups(view, disarmed) && mark_bare(view);
+        ok = mark_groups(view, disarmed) && mark_bare(view) && mark_with_inlined(view);
         for (uint32_t r = 0; view->n_lost_events && r < view->lift->n_rows; r++)
             view->traits[r].calls_are_at_least = view->traits[r].entries_are_at_least = true;
         mark_inferred(view, own);

@@ -109,14 +109,16 @@ struct pm_view_traits {
     bool is_mostly_inferred;
     bool is_sampled;           /* all of it was found by samples: callers may be missing */
     bool calls_are_at_least;   /* sleds were disarmed: n_calls counts the calls up to then */
+    bool calls_lack_callers;   /* some, or all, were counted without their callers */
     bool entries_are_at_least; /* of loops in it: some of their code has no sleds */
     bool calls_are_unknown;  /* nothing of it has sleds, or they were off: found by samples only */
     bool is_untimed;         /* no noun of it was timed: own wall times are not known */
-    bool is_counted;         /* tree: its calls were counted without their callers */
+    bool is_counted;         /* tree: it is those that were counted without their callers */
     bool costs_are_at_least; /* some of its code was not followed for a while */
     bool times_are_at_least; /* not timed for a while */
     bool data_is_at_least;   /* data whose address goes to functions that are not known */
     bool path_is_at_least;   /* tree: something above it was not followed for a while */
+    bool has_inlined;        /* functions that were inlined in it lack some of what they called */
     bool has_others_time;    /* code that it called jumped away: what came then counts for it */
     /* It was active while much CPU time was spent that no sample stands for. */
     bool own_lacks_samples, inclusive_lacks_samples;
@@ -144,7 +146,8 @@ struct pm_view_row {
     /* What the own and the inclusive wall time may be off by, for what measuring cost is not
      * known better. */
     int64_t doubt_ns, inclusive_doubt_ns;
-    int64_t shift_ns; /* what more may have gone to callers and callees, or come from them */
+    /* What more may have gone to callers and callees, or come from them: shifts.c. */
+    int64_t shift_ns, inclusive_shift_ns;
     struct pm_view_traits traits;
     bool has_bounds;
     struct pm_view_value *values; /* [n_metrics] */
@@ -198,9 +201,10 @@ struct pm_view {
     uint32_t n_preempted;
     pm_index *wait_of; /* per context, by pm_view_place_waits: where its waiting is; NULL: there */
     int64_t *doubt_ns; /* per context: what its wall time may be off by; with taken_ns */
-    /* Per context, likewise: work at calls that the clock may have put on the other side; in all,
-     * and of its own beginnings and ends. */
-    int64_t *shift_ns, *boundary_ns;
+    /* Per context, likewise: work at its beginnings and ends that the clock may have put on the
+     * other side, and whose time that is; PM_NONE: nobody's. */
+    int64_t *boundary_ns;
+    pm_index *timed_above;
     struct pm_view_doubt doubt; /* likewise */
     bool *is_untimed;           /* per noun: its wall time is not known, for it was not timed */
     unsigned char *partial;     /* per noun, by pm_view_find_partial */
@@ -208,6 +212,7 @@ struct pm_view {
     int64_t least_lost_ns; /* less is not much: then lost_ns is NULL */
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
     bool has_words;  /* the program or an adapter said words of its own */
+    bool has_inlined;      /* rows with traits.has_inlined */
     bool has_own_metrics;  /* or counted what it spent */
     bool measured_nothing; /* no instrumented code ran: nothing but processes has costs */
     bool only_samples;     /* no instrumented code ran, but samples were taken */
@@ -275,12 +280,29 @@ const char *pm_view_sampled_word(const struct pm_view *view);
 bool pm_view_has_wall_samples(const struct pm_view *view); /* with a cpu_metric */
 /* Is the share of a row made of a few samples only? */
 bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *row);
+/* May some of what words and adapters said for the row be said in a function that was inlined
+ * there? */
+bool pm_view_has_words_of_inlined(const struct pm_view *view, const struct pm_view_row *row,
+                                  uint32_t m);
+/* Is time of code that it called, and that jumped away, in its own wall time? */
+bool pm_view_has_others_time(const struct pm_view *view, const struct pm_view_row *row);
+/* What its wall time may be off by. Of a total the shifts are no part: they leave that as it is. */
+int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive);
 /* Wall time that what was taken out of it makes uncertain. */
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive);
 /* So of any wall time's share. shift_ns: what may have gone to others, or come from them. all_ns,
  * all_doubt_ns: of all of the run. */
 bool pm_view_share_is_doubtful(double ns, double doubt_ns, double shift_ns, double all_ns,
                                double all_doubt_ns);
+
+/* shifts.c: fills shift_ns and inclusive_shift_ns of flat rows. of_contexts: [graph->n_contexts],
+ * of_rows: [lift->n_rows], room. */
+PM_MUST_CHECK enum pm_status pm_view_shift_rows(struct pm_view *view,
+                                                const struct pm_call_nesting *nesting,
+                                                int64_t *of_contexts, int64_t *of_rows,
+                                                struct pm_error *err);
+/* Of rows that are the nodes of a tree; node_of: [graph->n_contexts]. False: memory. */
+PM_MUST_CHECK bool pm_view_shift_nodes(struct pm_view *view, const uint32_t *node_of);
 
 /* ways.c: which mappings lead to what this view asks for: fills leaves_out. The answer per
  * sentence is 0 when no way leads to the level. To be freed. */

@@ -12,6 +12,7 @@
 #include "mapping/base/names.h"
 
 #include <fnmatch.h>
+#include <locale.h>
 
 static bool fits_part(const char *pattern, const char *name)
 {
@@ -225,6 +226,25 @@ static void what_patterns_give_a_meaning_to_may_stand_for_itself(void **state)
     assert_true(pm_name_fits(&pattern, "sweep"));
 }
 
+/* Names are told from patterns without fnmatch where their first characters tell. */
+static void a_name_fits_as_fnmatch_says(void **state)
+{
+    static const char *const texts[] = {
+        "a", "A",  "ab", "\\a", "*a", "[a]",   "\303\244", "k",    "\303\204",  "\342\204\252", "",
+        "?", "a*", "\\", "]",   "K*", "[ab]b", "\\*a",     "\377", "\303\204*", "\342\204\252b"};
+    enum { N = sizeof texts / sizeof *texts };
+    static const char *const locales[] = {"C", "C.UTF-8"};
+    (void)state;
+    for (unsigned run = 0; run < 2 * 2 * N * N; run++) {
+        const char *wanted = texts[run / 4 / N], *text = texts[run / 4 % N];
+        int flags = run & 1 ? FNM_CASEFOLD : 0;
+        setlocale(LC_ALL, locales[run >> 1 & 1]);
+        struct pm_name_pattern pattern = {.text = wanted, .flags = flags};
+        assert_int_equal(pm_name_fits(&pattern, text), *text && !fnmatch(wanted, text, flags));
+    }
+    setlocale(LC_ALL, "C");
+}
+
 static void bodies_call_lower_ones_of_the_same_name(void **state)
 {
     (void)state;
@@ -250,6 +270,7 @@ int main(void)
         cmocka_unit_test(qualified_names_match_from_the_right),
         cmocka_unit_test(operators_and_lambdas_have_names),
         cmocka_unit_test(odd_names_end),
+        cmocka_unit_test(a_name_fits_as_fnmatch_says),
         cmocka_unit_test(bodies_call_lower_ones_of_the_same_name),
         cmocka_unit_test(places_need_no_folders),
         cmocka_unit_test(the_longest_path_is_looked_at_and_a_longer_one_is_not),

@@ -24,8 +24,21 @@ __attribute__((noinline)) static void call_both(void)
     }
 }
 
+__attribute__((noinline)) static void *fill_little(int with)
+{
+    __asm__ volatile("" ::: "memory");
+    return memset(buffer, with, 64);
+}
+
+__attribute__((noinline)) static void call_little(void)
+{
+    fill_little(1);
+    fill_little(2);
+}
+
 int main(void)
 {
+    call_little();
     call_both();
     return 0;
 }
