@@ -229,12 +229,12 @@ bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language l
     pm_enter_at(frame->outer, sp);
     mpi_meeting_begins(frame);
     if (frame->inner.id) {
-        frame->start_ns = frame->end_ns = pm_adapter_now_ns();
+        frame->start_ns = frame->end_ns = mpi_now_ns();
         frame->cause = pm_capture();
         sent(frame);
         pm_enter_at(frame->inner, sp);
     }
-    frame->start_ns = pm_adapter_now_ns();
+    frame->start_ns = mpi_now_ns();
     return true;
 }
 
@@ -466,7 +466,7 @@ static int result_of(const struct mpi_arguments *a, int result)
 void mpi_end(struct mpi_frame *frame, int result)
 {
     const struct mpi_arguments *a = &frame->arguments;
-    frame->end_ns = pm_adapter_now_ns();
+    frame->end_ns = mpi_now_ns();
     frame->cause = pm_capture();
     if (frame->end_ns > frame->start_ns)
         cost(mpi_time, frame->end_ns - frame->start_ns);

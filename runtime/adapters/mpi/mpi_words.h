@@ -15,6 +15,7 @@
  *   objects.c       communicators, windows and files by their handles
  *   requests.c      what is under way, and for whom
  *   sentences.c     sentences by what they are about
+ *   clock.c         the time
  *   meetings.c      what is told of calls that other ranks take part in
  */
 #ifndef PM_ADAPTER_MPI_H
@@ -105,6 +106,9 @@ bool mpi_is_fortran_in_place(mpi_word word);
 bool mpi_is_fortran_no_status(mpi_word word);
 /* A function of the library that is called, `MPI_` and the like in front; NULL: it has none. */
 void *mpi_function(const char *name, void **function);
+
+/* CLOCK_MONOTONIC; 0 where the program forbids it. */
+uint64_t mpi_now_ns(void);
 
 /* --- one call --- */
 
