@@ -158,8 +158,8 @@ static void put_costs(struct page *page, struct pm_buf *line)
     put(page, line);
     if (pm_explanation_is_open(x)) {
         pm_buf_add_str(line,
-                       "  its address goes to functions that are not known, or is not followed: "
-                       "what is done there is missing");
+                       "  its address goes to functions that are not known, or is not followed, or "
+                       "large objects are copied with it: what is done there is missing");
         put(page, line);
     }
     if (!put_shared(page, line)) /* then every rule says the same */

@@ -566,10 +566,7 @@ static enum pm_status know_external(struct collector *c, struct pm_map *known)
 static enum pm_status allow_questions(struct collector *c, uint32_t row)
 {
     uint32_t sentence;
-    enum pm_status status = collect_write_attribute(c, row, "passed on", "yes");
-    if (status != PM_OK)
-        return status;
-    status = collect_need_source(c);
+    enum pm_status status = collect_need_source(c);
     if (status != PM_OK)
         return status;
     status = collect_short_sentence(c, c->model->source_reads, row, &sentence);
@@ -588,7 +585,10 @@ static enum pm_status mark_passed_on(struct collector *c, struct references *all
         return PM_OK;
     if (!pm_map_put(marked, object->row, 1))
         return collect_no_memory(c);
-    enum pm_status status = allow_questions(c, object->row);
+    enum pm_status status = collect_write_attribute(c, object->row, "passed on", "yes");
+    if (status != PM_OK)
+        return status;
+    status = allow_questions(c, object->row);
     for (uint32_t i = 0; status == PM_OK; i++) { /* found anew: those below found others */
         status = find_objects(c, all, object->id, object->row);
         if (status != PM_OK || i >= all->n_objects)
@@ -615,6 +615,23 @@ static enum pm_status map_passed_on(struct collector *c, struct references *all)
     }
     pm_map_release(&known);
     pm_map_release(&marked);
+    return status;
+}
+
+/* --- fields that copies of whole objects are not counted for (plugin/emit/whole.c) --- */
+
+static enum pm_status allow_left_out(struct collector *c)
+{
+    enum pm_status status = PM_OK;
+    for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
+        for (size_t i = 0, n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0; i < n && !status;
+             i++) {
+            struct pm_pif_noun noun;
+            pm_pif_get_noun(binary->pif, i, &noun);
+            uint32_t row = pm_map_get(&binary->nouns, noun.id);
+            if (row && pm_pif_get_attribute(binary->pif, noun.id, "left out"))
+                status = allow_questions(c, row);
+        }
     return status;
 }
 
@@ -737,7 +754,10 @@ static enum pm_status map_the_rest(struct collector *c, struct references *all)
     if (status != PM_OK)
         return status;
     status = map_returned(c, all);
-    return status == PM_OK ? map_passed_on(c, all) : status;
+    if (status != PM_OK)
+        return status;
+    status = map_passed_on(c, all);
+    return status != PM_OK ? status : allow_left_out(c);
 }
 
 enum pm_status collect_references_end(struct collector *c)

@@ -609,7 +609,7 @@ static void warn_of_data(struct warner *warner)
     if (n)
         warn(warner,
              "%u row%s of data whose address goes to functions that are not known, or is not "
-             "followed: what is done there is missing",
+             "followed, or which large objects are copied with: what is done there is missing",
              n, n == 1 ? " is" : "s are");
 }
 
