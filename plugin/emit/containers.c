@@ -183,7 +183,9 @@ bool pm_object_keeps(const struct pm_keeping *call, enum pm_passed_as as)
     case PM_PASSED_OTHER:
         return false;
     case PM_PASSED_POINTER:
-        return (call->traits & PM_HAS_TARGET) && !call->refers;
+        return ((call->traits & PM_HAS_TARGET) || call->has_addresses) && !call->refers;
+    case PM_PASSED_ITERATOR:
+        return call->has_addresses && !call->refers;
     case PM_PASSED_OBJECT:
         return keeps_any(call);
     default:
