@@ -331,26 +331,31 @@ static bool is_single(const struct object *object, const struct pm_pif_noun *nou
             is_of_type(&type, noun->type));
 }
 
-static bool is_object_of(const struct object *object, const struct collect_member *member)
+static bool may_have_member(const struct object *object, const struct collect_member *member,
+                            struct pm_pif_noun *ret_noun)
 {
-    struct pm_pif_noun noun;
-    if (!member->field)
-        return true;
-    if ((member->only && member->only != object->id) ||
-        !pm_pif_find_noun(object->binary->pif, object->id, &noun) || !noun.type || !noun.type[0] ||
-        !noun.kind || strcmp(noun.kind, "field") == 0 ||
-        !collect_may_hold(object->binary, object->id, member->field))
-        return false;
-    return is_single(object, &noun, member->field) || (!member->is_array && is_array(&noun));
+    return (!member->only || member->only == object->id) &&
+           pm_pif_find_noun(object->binary->pif, object->id, ret_noun) && ret_noun->type &&
+           ret_noun->type[0] && ret_noun->kind && strcmp(ret_noun->kind, "field") != 0 &&
+           collect_may_hold(object->binary, object->id, member->field);
 }
 
-static void keep_objects(struct references *all, const struct collect_member *member)
+/* Returns how many have the member, those without a row of it, too: a local that callers pass. */
+static uint32_t keep_objects(struct references *all, const struct collect_member *member)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < all->n_objects; i++)
-        if (is_object_of(&all->objects[i], member))
+    uint32_t n = 0, n_have = 0;
+    for (uint32_t i = 0; i < all->n_objects && member->field; i++) {
+        struct pm_pif_noun noun;
+        if (!may_have_member(&all->objects[i], member, &noun))
+            continue;
+        n_have++;
+        if (is_single(&all->objects[i], &noun, member->field) ||
+            (!member->is_array && is_array(&noun)))
             all->objects[n++] = all->objects[i];
-    all->n_objects = n;
+    }
+    if (member->field)
+        all->n_objects = n;
+    return n_have;
 }
 
 static uint64_t way_key(uint32_t source, uint32_t destination)
@@ -390,10 +395,9 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
                                  const struct collect_member *member)
 {
     enum pm_status status = find_objects_of(c, all, member->object, 0, member);
-    keep_objects(all, member);
+    uint32_t n_have = keep_objects(all, member);
     struct pm_pif_noun noun;
-    bool is_known = member->field && !member->is_named && all->n_objects == 1 &&
-                    !member->is_array &&
+    bool is_known = n_have == 1 && !member->is_named && all->n_objects == 1 && !member->is_array &&
                     pm_pif_find_noun(all->objects[0].binary->pif, all->objects[0].id, &noun) &&
                     !is_single(&all->objects[0], &noun, member->field);
     const char *origin = is_known ? "inferred" : "possible";
