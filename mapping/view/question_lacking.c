@@ -165,8 +165,8 @@ static enum pm_status note_open(struct pm_answer *answer, const char *sentence, 
         pm_buf_add_str(&text,
                        "its address goes to functions that are not known, or is not followed");
     else
-        pm_buf_add_str(&text, "objects of many fields are copied as a whole, which counts for the "
-                              "first of them only");
+        pm_buf_add_str(&text, "copies of large objects, or pointers to members, are not followed "
+                              "to it");
     pm_buf_add_str(&text, answer->n_rows ? ": what is done there is missing" : "");
     enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);

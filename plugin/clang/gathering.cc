@@ -228,6 +228,8 @@ static void gather_binary(gathering *into, const BinaryOperator *operation)
         gather_lvalue(into, operation->getLHS());
     else if (operation->getOpcode() == BO_Comma)
         gather_lvalue(into, operation->getRHS());
+    else if (operation->isPtrMemOp())
+        pm_note_member_pointer(operation);
 }
 
 /* "auto [x, y] = point": a field of it, or of a tuple what std::get() gives. */

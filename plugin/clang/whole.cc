@@ -89,3 +89,28 @@ void pm_touch_copied(struct pm_text_reader *reader, const Expr *to, const Expr *
     pm_touch_add(reader, (load ? load->getSubExpr() : e)->getExprLoc(), outer, PM_MAP_WRITES,
                  objects);
 }
+
+/* Those of bases, too. */
+static void leave_out_fields(const CXXRecordDecl *record, QualType type)
+{
+    record = record ? record->getDefinition() : NULL;
+    if (!record)
+        return;
+    for (const CXXBaseSpecifier &base : record->bases())
+        leave_out_fields(base.getType()->getAsCXXRecordDecl(), type);
+    for (const FieldDecl *field : record->fields()) {
+        QualType own = field->getType().getCanonicalType().getUnqualifiedType();
+        pm_id noun = own == type ? pm_noun_of_field(field) : 0;
+        if (noun != 0 && pm_noun_state(noun))
+            pm_fact_left_out(pm_unit_facts(), noun);
+    }
+}
+
+void pm_note_member_pointer(const BinaryOperator *access)
+{
+    const auto *pointer = access->getRHS()->getType()->getAs<MemberPointerType>();
+    const auto *record = access->getLHS()->getType()->getPointeeOrArrayElementType();
+    if (pointer && pointer->isMemberDataPointer())
+        leave_out_fields(record->getAsCXXRecordDecl(),
+                         pointer->getPointeeType().getCanonicalType().getUnqualifiedType());
+}

@@ -40,7 +40,7 @@ unsigned pm_class_name_traits(const char *name)
 {
     if (strcmp(name, "reference_wrapper") == 0)
         return PM_HAS_TARGET;
-    if (strcmp(name, "pair") == 0)
+    if (strcmp(name, "pair") == 0 || strcmp(name, "tuple") == 0)
         return PM_HAS_PARTS;
     return strcmp(name, "variant") == 0 ? PM_HAS_ELEMENTS : 0;
 }

@@ -11,7 +11,7 @@ bool pm_whole_takes(struct pm_whole *whole, struct pm_facts *facts, pm_id field)
     if (field == 0)
         return false;
     if (whole->is_full)
-        pm_pif_noun_attribute(facts->pif, field, "left out", "yes");
+        pm_fact_left_out(facts, field);
     bool takes = !whole->is_full;
     whole->is_full = ++whole->n_fields >= FIELDS_MAX;
     return takes;

@@ -87,3 +87,24 @@ void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigne
     if (is_passed && !pm_fact_is_container(TREE_TYPE(type)))
         touch_fields(reader, TREE_TYPE(type), access);
 }
+
+/* Those of bases, too. */
+static void leave_out_fields(tree record, tree type)
+{
+    for (tree field = TYPE_FIELDS(record); field != NULL_TREE; field = DECL_CHAIN(field)) {
+        if (TREE_CODE(field) != FIELD_DECL)
+            continue;
+        if (DECL_ARTIFICIAL(field) && RECORD_OR_UNION_TYPE_P(TREE_TYPE(field)))
+            leave_out_fields(TREE_TYPE(field), type);
+        else if (TYPE_MAIN_VARIANT(TREE_TYPE(field)) == type)
+            pm_fact_left_out(pm_facts_early(), pm_fact_field(field));
+    }
+}
+
+void pm_reader_note_member_pointer(gimple *assign)
+{
+    tree type = TREE_TYPE(gimple_assign_rhs1(assign));
+    if (gimple_assign_cast_p(assign) && TREE_CODE(type) == OFFSET_TYPE &&
+        TREE_CODE(TREE_TYPE(gimple_assign_lhs(assign))) != OFFSET_TYPE)
+        leave_out_fields(TYPE_OFFSET_BASETYPE(type), TYPE_MAIN_VARIANT(TREE_TYPE(type)));
+}
