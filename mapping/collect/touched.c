@@ -392,7 +392,8 @@ static void add_facts_of_loop(struct touches *all, const struct collect_binary *
             collect_add_facts(all, binary->places->statements[i].row);
 }
 
-/* What one piece of code touches, with the fields that its statement names. */
+/* What one piece of code touches, with the fields that its statement names. Where nothing else is
+ * known of the memory that it touches, all that the statement names, as in collect_infer(). */
 static enum pm_status add_of_tuple(struct touches *all, const struct collect_code *code,
                                    const struct pm_code_tuple *tuple)
 {
@@ -404,6 +405,8 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
     enum pm_status status = collect_find_statement(all, code, &user, &statement);
     if (status != PM_OK)
         return status;
+    if (tuple->n_objects == 0)
+        collect_add_facts(&own, statement);
     const struct touches known = own;
     add_fields(&own, &known, statement);
     add_other_ways(&own, statement);
@@ -420,7 +423,7 @@ enum pm_status collect_add_of_loop(struct touches *touches, const struct collect
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < block->n_tuples && status == PM_OK && n_data(&all) <= OF_LOOP_MAX; i++)
         if ((loop ? block->tuples[i].loop == loop : block->tuples[i].loop != 0) &&
-            block->tuples[i].n_objects)
+            (block->tuples[i].n_objects || block->tuples[i].unnamed))
             status = add_of_tuple(&all, code, &block->tuples[i]);
     if (loop && !collect_has_data(&all))
         add_facts_of_loop(&all, code->binary, loop);
