@@ -157,9 +157,10 @@ static void put_costs(struct page *page, struct pm_buf *line)
     pm_buf_printf(line, "  %5.1f %%  alone", share_pct(page, own));
     put(page, line);
     if (pm_explanation_is_open(x)) {
-        pm_buf_add_str(line,
-                       "  its address goes to functions that are not known, or is not followed: "
-                       "what is done there is missing");
+        pm_buf_add_str(
+            line, "  its address goes to functions that are not known, or is not followed, or "
+                  "copies of large objects or pointers to members are not followed to it: what is "
+                  "done there is missing");
         put(page, line);
     }
     if (!put_shared(page, line)) /* then every rule says the same */

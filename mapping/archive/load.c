@@ -141,7 +141,7 @@ static bool attribute_room(struct loader *load, pm_index noun)
     const char **paths = addresses ? pm_realloc_array(data->paths, cap, sizeof *paths) : NULL;
     if (paths)
         data->paths = paths;
-    unsigned char *bare = paths ? pm_realloc_array(data->bare, cap, sizeof *bare) : NULL;
+    uint16_t *bare = paths ? pm_realloc_array(data->bare, cap, sizeof *bare) : NULL;
     if (!bare)
         return false;
     data->bare = bare;
@@ -184,7 +184,7 @@ static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
         marks |= PM_BARE_LACKS;
     if (*uncounted)
         marks |= PM_BARE_ENTRIES;
-    load->data->bare[noun] = (unsigned char)marks;
+    load->data->bare[noun] = (uint16_t)marks;
     return PM_OK;
 }
 
@@ -202,6 +202,17 @@ static enum pm_status add_sites_text(struct loader *load, int64_t id, pm_index n
     return PM_OK;
 }
 
+static enum pm_status add_mark(struct loader *load, int64_t id, const char *key, uint16_t mark,
+                               uint16_t *bare)
+{
+    const char *value;
+    enum pm_status status = look_up_attribute(load, id, key, &value);
+    if (status != PM_OK)
+        return status;
+    *bare |= *value ? mark : 0;
+    return PM_OK;
+}
+
 /* Machine code states its addresses, files their paths, functions and loops whether some of
  * their code has no sleds. */
 static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
@@ -215,30 +226,20 @@ static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index n
     if (!strcmp(kind, "file"))
         return look_up_attribute(load, id, "path", &data->paths[noun]);
     if (!strcmp(kind, "code")) {
-        const char *lacks;
         enum pm_status status = look_up_attribute(load, id, "address", &data->addresses[noun]);
         if (status != PM_OK)
             return status;
-        status = look_up_attribute(load, id, "lacks callees", &lacks);
-        if (status != PM_OK)
-            return status;
-        data->bare[noun] = *lacks ? PM_BARE_LACKS : 0;
-        return add_sites_text(load, id, noun, "inlined at");
+        status = add_mark(load, id, "lacks callees", PM_BARE_LACKS, &data->bare[noun]);
+        return status != PM_OK ? status : add_sites_text(load, id, noun, "inlined at");
     }
     if (!strcmp(kind, "symbol")) {
-        const char *jumps;
-        enum pm_status status = look_up_attribute(load, id, "jumps", &jumps);
-        if (status == PM_OK && *jumps)
-            data->bare[noun] = PM_BARE_JUMPS;
-        return status == PM_OK ? add_sites_text(load, id, noun, "called at") : status;
+        enum pm_status status = add_mark(load, id, "jumps", PM_BARE_JUMPS, &data->bare[noun]);
+        return status != PM_OK ? status : add_sites_text(load, id, noun, "called at");
     }
-    if (!strcmp(kind, "array") || !strcmp(kind, "variable")) {
-        const char *passed;
-        enum pm_status status = look_up_attribute(load, id, "passed on", &passed);
-        if (status == PM_OK && *passed)
-            data->bare[noun] = PM_BARE_PASSED_ON;
-        return status;
-    }
+    if (!strcmp(kind, "field"))
+        return add_mark(load, id, "left out", PM_BARE_LEFT_OUT, &data->bare[noun]);
+    if (!strcmp(kind, "array") || !strcmp(kind, "variable"))
+        return add_mark(load, id, "passed on", PM_BARE_PASSED_ON, &data->bare[noun]);
     bool has_sleds =
         !strcmp(kind, "function") || !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
     return has_sleds ? add_bare(load, id, noun) : PM_OK;

@@ -131,6 +131,10 @@ enum { PM_BARE_LACKS = 32 };
 enum { PM_BARE_PASSED_ON = 64 };
 /* Of loops: not all entries are counted. */
 enum { PM_BARE_ENTRIES = 128 };
+/* Of fields: copies of whole objects are not counted for them. */
+enum { PM_BARE_LEFT_OUT = 256 };
+/* Data that more is done with than is known. */
+enum { PM_BARE_OPEN = PM_BARE_PASSED_ON | PM_BARE_LEFT_OUT };
 /* Code without sleds: it makes numbers of calls at least. */
 enum { PM_BARE_OF_CALLS = PM_BARE_CODE | PM_BARE_CALLS | PM_BARE_COPIES | PM_BARE_COPIES_CALL };
 
@@ -150,8 +154,8 @@ struct pm_archive_data {
     const char **addresses;
     const char **paths; /* [graph->n_nouns] attribute `path` of files; "" not stated */
     /* [graph->n_nouns] PM_BARE_... of functions, loops and their code, attributes `bare`,
-     * `bare calls` and `uncounted entries`; of data `passed on` */
-    unsigned char *bare;
+     * `bare calls` and `uncounted entries`; of data `passed on`, `left out` */
+    uint16_t *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points;
     struct pm_call_site *call_sites; /* by noun */

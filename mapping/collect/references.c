@@ -331,26 +331,31 @@ static bool is_single(const struct object *object, const struct pm_pif_noun *nou
             is_of_type(&type, noun->type));
 }
 
-static bool is_object_of(const struct object *object, const struct collect_member *member)
+static bool may_have_member(const struct object *object, const struct collect_member *member,
+                            struct pm_pif_noun *ret_noun)
 {
-    struct pm_pif_noun noun;
-    if (!member->field)
-        return true;
-    if ((member->only && member->only != object->id) ||
-        !pm_pif_find_noun(object->binary->pif, object->id, &noun) || !noun.type || !noun.type[0] ||
-        !noun.kind || strcmp(noun.kind, "field") == 0 ||
-        !collect_may_hold(object->binary, object->id, member->field))
-        return false;
-    return is_single(object, &noun, member->field) || (!member->is_array && is_array(&noun));
+    return (!member->only || member->only == object->id) &&
+           pm_pif_find_noun(object->binary->pif, object->id, ret_noun) && ret_noun->type &&
+           ret_noun->type[0] && ret_noun->kind && strcmp(ret_noun->kind, "field") != 0 &&
+           collect_may_hold(object->binary, object->id, member->field);
 }
 
-static void keep_objects(struct references *all, const struct collect_member *member)
+/* Returns how many have the member, those without a row of it, too: a local that callers pass. */
+static uint32_t keep_objects(struct references *all, const struct collect_member *member)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < all->n_objects; i++)
-        if (is_object_of(&all->objects[i], member))
+    uint32_t n = 0, n_have = 0;
+    for (uint32_t i = 0; i < all->n_objects && member->field; i++) {
+        struct pm_pif_noun noun;
+        if (!may_have_member(&all->objects[i], member, &noun))
+            continue;
+        n_have++;
+        if (is_single(&all->objects[i], &noun, member->field) ||
+            (!member->is_array && is_array(&noun)))
             all->objects[n++] = all->objects[i];
-    all->n_objects = n;
+    }
+    if (member->field)
+        all->n_objects = n;
+    return n_have;
 }
 
 static uint64_t way_key(uint32_t source, uint32_t destination)
@@ -390,10 +395,9 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
                                  const struct collect_member *member)
 {
     enum pm_status status = find_objects_of(c, all, member->object, 0, member);
-    keep_objects(all, member);
+    uint32_t n_have = keep_objects(all, member);
     struct pm_pif_noun noun;
-    bool is_known = member->field && !member->is_named && all->n_objects == 1 &&
-                    !member->is_array &&
+    bool is_known = n_have == 1 && !member->is_named && all->n_objects == 1 && !member->is_array &&
                     pm_pif_find_noun(all->objects[0].binary->pif, all->objects[0].id, &noun) &&
                     !is_single(&all->objects[0], &noun, member->field);
     const char *origin = is_known ? "inferred" : "possible";
@@ -566,10 +570,7 @@ static enum pm_status know_external(struct collector *c, struct pm_map *known)
 static enum pm_status allow_questions(struct collector *c, uint32_t row)
 {
     uint32_t sentence;
-    enum pm_status status = collect_write_attribute(c, row, "passed on", "yes");
-    if (status != PM_OK)
-        return status;
-    status = collect_need_source(c);
+    enum pm_status status = collect_need_source(c);
     if (status != PM_OK)
         return status;
     status = collect_short_sentence(c, c->model->source_reads, row, &sentence);
@@ -588,7 +589,10 @@ static enum pm_status mark_passed_on(struct collector *c, struct references *all
         return PM_OK;
     if (!pm_map_put(marked, object->row, 1))
         return collect_no_memory(c);
-    enum pm_status status = allow_questions(c, object->row);
+    enum pm_status status = collect_write_attribute(c, object->row, "passed on", "yes");
+    if (status != PM_OK)
+        return status;
+    status = allow_questions(c, object->row);
     for (uint32_t i = 0; status == PM_OK; i++) { /* found anew: those below found others */
         status = find_objects(c, all, object->id, object->row);
         if (status != PM_OK || i >= all->n_objects)
@@ -615,6 +619,23 @@ static enum pm_status map_passed_on(struct collector *c, struct references *all)
     }
     pm_map_release(&known);
     pm_map_release(&marked);
+    return status;
+}
+
+/* --- fields that copies of whole objects are not counted for (plugin/emit/whole.c) --- */
+
+static enum pm_status allow_left_out(struct collector *c)
+{
+    enum pm_status status = PM_OK;
+    for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
+        for (size_t i = 0, n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0; i < n && !status;
+             i++) {
+            struct pm_pif_noun noun;
+            pm_pif_get_noun(binary->pif, i, &noun);
+            uint32_t row = pm_map_get(&binary->nouns, noun.id);
+            if (row && pm_pif_get_attribute(binary->pif, noun.id, "left out"))
+                status = allow_questions(c, row);
+        }
     return status;
 }
 
@@ -737,7 +758,10 @@ static enum pm_status map_the_rest(struct collector *c, struct references *all)
     if (status != PM_OK)
         return status;
     status = map_returned(c, all);
-    return status == PM_OK ? map_passed_on(c, all) : status;
+    if (status != PM_OK)
+        return status;
+    status = map_passed_on(c, all);
+    return status != PM_OK ? status : allow_left_out(c);
 }
 
 enum pm_status collect_references_end(struct collector *c)

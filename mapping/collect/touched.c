@@ -269,6 +269,21 @@ static bool has_field(const struct touches *touches, unsigned access)
     return false;
 }
 
+/* Does the code touch a field of the records that the field holds? "x" of "one.points[i].x". */
+static bool is_around(const struct touches *known, const struct pm_pif_noun *field, unsigned ways)
+{
+    struct pm_pif_noun inner, type;
+    for (uint32_t k = 0; k < known->n && field->type; k++) {
+        const struct touch *touch = &known->list[k];
+        if (touch->is_field && touch->access & ways && touch->noun != field->id &&
+            pm_pif_find_noun(known->binary->pif, touch->noun, &inner) && inner.parent &&
+            pm_pif_find_noun(known->binary->pif, inner.parent, &type) && type.name &&
+            has_word(field->type, type.name))
+            return true;
+    }
+    return false;
+}
+
 /* Code that touches a, in a statement that reads the field x of something, reads a's x, when
  * nothing says which field it touches. Code that loads the pointer a is for whatever is done
  * through it. known: what the code touches, before anything was inferred. */
@@ -280,7 +295,11 @@ static void add_fields(struct touches *touches, const struct touches *known, uin
         struct pm_pif_noun noun, of;
         const struct collect_access *access = &binary->accesses->list[i];
         if (!pm_pif_find_noun(binary->pif, access->variable, &noun) || !noun.kind ||
-            strcmp(noun.kind, "field") != 0 || has_field(known, collect_access_ways(access)))
+            strcmp(noun.kind, "field") != 0)
+            continue;
+        if (is_around(known, &noun, collect_access_ways(access)))
+            collect_add_touch(touches, noun.id, collect_access_ways(access));
+        if (has_field(known, collect_access_ways(access)))
             continue;
         for (uint32_t k = 0; k < known->n; k++) {
             const struct touch *touch = &known->list[k];
@@ -373,7 +392,8 @@ static void add_facts_of_loop(struct touches *all, const struct collect_binary *
             collect_add_facts(all, binary->places->statements[i].row);
 }
 
-/* What one piece of code touches, with the fields that its statement names. */
+/* What one piece of code touches, with the fields that its statement names. Where nothing else is
+ * known of the memory that it touches, all that the statement names, as in collect_infer(). */
 static enum pm_status add_of_tuple(struct touches *all, const struct collect_code *code,
                                    const struct pm_code_tuple *tuple)
 {
@@ -385,6 +405,8 @@ static enum pm_status add_of_tuple(struct touches *all, const struct collect_cod
     enum pm_status status = collect_find_statement(all, code, &user, &statement);
     if (status != PM_OK)
         return status;
+    if (tuple->n_objects == 0)
+        collect_add_facts(&own, statement);
     const struct touches known = own;
     add_fields(&own, &known, statement);
     add_other_ways(&own, statement);
@@ -401,7 +423,7 @@ enum pm_status collect_add_of_loop(struct touches *touches, const struct collect
     enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < block->n_tuples && status == PM_OK && n_data(&all) <= OF_LOOP_MAX; i++)
         if ((loop ? block->tuples[i].loop == loop : block->tuples[i].loop != 0) &&
-            block->tuples[i].n_objects)
+            (block->tuples[i].n_objects || block->tuples[i].unnamed))
             status = add_of_tuple(&all, code, &block->tuples[i]);
     if (loop && !collect_has_data(&all))
         add_facts_of_loop(&all, code->binary, loop);

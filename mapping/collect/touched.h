@@ -24,7 +24,7 @@ struct user_statement collect_served_statement(const struct collect_binary *bina
  * ask for its size. */
 bool collect_is_accessor(const struct collect_binary *binary, pm_id function);
 
-enum { TOUCHES_MAX = 64 };
+enum { TOUCHES_MAX = 96 };
 
 struct touch {
     pm_id noun;

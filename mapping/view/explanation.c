@@ -11,7 +11,7 @@ int64_t pm_explanation_own(const struct pm_view *view, const struct pm_view_row 
 
 bool pm_explanation_is_open(const struct pm_explanation *x)
 {
-    return (x->views->reports[PM_RULE_MERGE].data->bare[x->noun] & PM_BARE_PASSED_ON) != 0 &&
+    return (x->views->reports[PM_RULE_MERGE].data->bare[x->noun] & PM_BARE_OPEN) != 0 &&
            pm_noun_is_data(&x->views->reports[PM_RULE_MERGE].data->graph->nouns[x->noun]);
 }
 

@@ -50,7 +50,7 @@ PM_MUST_CHECK enum pm_status pm_explanation_collect(struct pm_explanation *x,
                                                     pm_index noun, const struct pm_late_maps *maps,
                                                     struct pm_error *err);
 void pm_explanation_release(struct pm_explanation *x);
-/* Data whose address goes to functions that are not known: nothing bounds it. */
+/* Data that more is done with than is known: nothing bounds it. */
 bool pm_explanation_is_open(const struct pm_explanation *x);
 bool pm_explanation_row_has(const struct pm_view_row *row, uint32_t group);
 int64_t pm_explanation_own(const struct pm_view *view,

@@ -609,7 +609,8 @@ static void warn_of_data(struct warner *warner)
     if (n)
         warn(warner,
              "%u row%s of data whose address goes to functions that are not known, or is not "
-             "followed: what is done there is missing",
+             "followed, or of fields in large objects that are copied, or reached by pointers to "
+             "members: what is done there is missing",
              n, n == 1 ? " is" : "s are");
 }
 

@@ -149,20 +149,25 @@ static void mark_classes(const struct pm_archive_data *data, struct pm_answer *a
     const uint32_t *class_of = answer->matches[answer->asked[asked]].class_of;
     for (pm_index s = 0; s < data->graph->n_sentences; s++) {
         pm_index noun = pm_graph_first_noun(data->graph, s);
-        if (class_of[s] != PM_NONE && noun != PM_NONE && data->bare[noun] & PM_BARE_PASSED_ON)
+        if (class_of[s] != PM_NONE && noun != PM_NONE && data->bare[noun] & PM_BARE_OPEN)
             pm_ask_mark_costs(answer, asked, class_of[s]);
     }
 }
 
 /* Functions that get it may do that, too: there is no bound. */
-static enum pm_status note_passed_on(struct pm_answer *answer, const char *sentence,
-                                     struct pm_error *err)
+static enum pm_status note_open(struct pm_answer *answer, const char *sentence, unsigned lacks,
+                                struct pm_error *err)
 {
     struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
     answer->is_partial = answer->is_open = true;
-    pm_buf_printf(&text,
-                  "%s: its address goes to functions that are not known, or is not followed%s",
-                  sentence, answer->n_rows ? ": what is done there is missing" : "");
+    pm_buf_printf(&text, "%s: ", sentence);
+    if (lacks & PM_BARE_PASSED_ON)
+        pm_buf_add_str(&text,
+                       "its address goes to functions that are not known, or is not followed");
+    else
+        pm_buf_add_str(&text, "copies of large objects, or pointers to members, are not followed "
+                              "to it");
+    pm_buf_add_str(&text, answer->n_rows ? ": what is done there is missing" : "");
     enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
@@ -177,10 +182,11 @@ enum pm_status pm_ask_note_lacking(struct pm_view *view, const struct pm_questio
     status = note_jumps(view, answer, err);
     for (uint32_t i = 0; i < answer->n_asked && status == PM_OK && answer->n_rows; i++) {
         uint32_t asked = answer->asked[i];
-        if (!lacks_of(view->data, &answer->matches[asked], PM_BARE_PASSED_ON))
+        unsigned lacks = lacks_of(view->data, &answer->matches[asked], PM_BARE_OPEN);
+        if (lacks == 0)
             continue;
         mark_classes(view->data, answer, i);
-        status = note_passed_on(answer, question->sentences[asked].text, err);
+        status = note_open(answer, question->sentences[asked].text, lacks, err);
     }
     return status;
 }
@@ -277,10 +283,10 @@ static enum pm_status note_unseen_sentence(struct pm_view *view, const struct pm
          needs_samples = !whole->followed[asked] && pm_ask_n_samples(view) == 0;
     /* inlined code of which it is not known what it called, data that unknown functions get */
     unsigned lacking =
-        lacks_of(view->archive, &whole->matches[asked], PM_BARE_LACKS | PM_BARE_PASSED_ON);
-    if (lacking & PM_BARE_PASSED_ON) {
+        lacks_of(view->archive, &whole->matches[asked], PM_BARE_LACKS | PM_BARE_OPEN);
+    if (lacking & PM_BARE_OPEN) {
         drop_note(answer, asked);
-        return note_passed_on(answer, text, err);
+        return note_open(answer, text, lacking, err);
     }
     if (was_partial) /* which a note explains */
         return PM_OK;

@@ -241,7 +241,7 @@ static bool mark_bare(struct pm_view *view)
                     (of_group[group] & (PM_BARE_CODE | PM_BARE_ENTRIES)) != 0;
             unsigned around = noun != PM_NONE ? view->data->bare[noun] : 0; /* of its lines */
             view->traits[r].costs_are_at_least |= ((of_group[group] | around) & PM_BARE_LACKS) != 0;
-            view->traits[r].data_is_at_least |= (of_group[group] & PM_BARE_PASSED_ON) != 0;
+            view->traits[r].data_is_at_least |= (of_group[group] & PM_BARE_OPEN) != 0;
         }
     }
     bool ok = of_group != NULL;

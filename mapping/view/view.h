@@ -116,7 +116,7 @@ struct pm_view_traits {
     bool is_counted;         /* tree: it is those that were counted without their callers */
     bool costs_are_at_least; /* some of its code was not followed for a while */
     bool times_are_at_least; /* not timed for a while */
-    bool data_is_at_least;   /* data whose address goes to functions that are not known */
+    bool data_is_at_least;   /* data that more is done with: PM_BARE_OPEN */
     bool path_is_at_least;   /* tree: something above it was not followed for a while */
     bool has_inlined;        /* functions that were inlined in it lack some of what they called */
     bool has_others_time;    /* code that it called jumped away: what came then counts for it */

@@ -113,14 +113,32 @@ static bool is_known_by_statements(const struct pm_view *view, const struct pm_m
     return false;
 }
 
-static enum rank rank_of_mapping(const struct pm_view *view, const unsigned char *rank, uint32_t m)
+struct ways {
+    const struct pm_view *view;
+    unsigned char *rank;
+    bool *is_sure; /* the sentence leads to what is wanted, and not perhaps only */
+};
+
+/* Code that is perhaps for an array is perhaps for a lone object: a method that is called for
+ * elements and for locals. Its row has both. */
+static bool may_be_for_other(const struct ways *ways, const struct pm_mapping *mapping,
+                             pm_index noun)
 {
+    return !strcmp(mapping->origin, "possible") && noun != PM_NONE &&
+           !ways->is_sure[mapping->source] && pm_view_noun_is_object(ways->view, noun);
+}
+
+static enum rank rank_of_mapping(const struct ways *ways, uint32_t m)
+{
+    const struct pm_view *view = ways->view;
     const struct pm_graph *graph = view->data->graph;
     const struct pm_mapping *mapping = &graph->mappings[m];
     if (!is_of_level(view, mapping->destination))
-        return (enum rank)rank[mapping->destination];
+        return (enum rank)ways->rank[mapping->destination];
     pm_index noun = pm_graph_first_noun(graph, mapping->destination);
     bool by_object = pm_view_grouping(view)->is_object;
+    if (by_object && pm_view_is_at_source(view) && may_be_for_other(ways, mapping, noun))
+        return RANK_WANTED;
     if (!by_object && *mapping->reason && noun != PM_NONE && pm_view_noun_is_code(view, noun) &&
         !is_known_by_statements(view, mapping, noun))
         return RANK_WANTED;
@@ -129,16 +147,17 @@ static enum rank rank_of_mapping(const struct pm_view *view, const unsigned char
 
 /* Backwards from the best constructs, then from lesser ones: each sentence is met first by its
  * best. */
-static void spread_rank(const struct pm_view *view, enum rank wanted, unsigned char *rank,
-                        pm_index *queue)
+static void spread_rank(const struct ways *ways, enum rank wanted, pm_index *queue)
 {
+    const struct pm_view *view = ways->view;
     const struct pm_graph *graph = view->data->graph;
+    unsigned char *rank = ways->rank;
     uint32_t n = 0;
     for (uint32_t m = 0; m < graph->n_mappings; m++) {
         pm_index source = graph->mappings[m].source;
         if (!rank[source] && !is_of_level(view, source) &&
             is_of_level(view, graph->mappings[m].destination) &&
-            rank_of_mapping(view, rank, m) == wanted) {
+            rank_of_mapping(ways, m) == wanted) {
             rank[source] = (unsigned char)wanted;
             queue[n++] = source;
         }
@@ -167,27 +186,48 @@ static void drop_unknown_data(const struct pm_view *view, unsigned char *rank)
     }
 }
 
+static void find_sure(const struct ways *ways)
+{
+    const struct pm_view_grouping *grouping = pm_view_grouping(ways->view);
+    const struct pm_graph *graph = ways->view->data->graph;
+    for (uint32_t m = 0; m < graph->n_mappings && grouping->is_object; m++) {
+        const struct pm_mapping *mapping = &graph->mappings[m];
+        pm_index noun = pm_graph_first_noun(graph, mapping->destination);
+        ways->is_sure[mapping->source] |= noun != PM_NONE && strcmp(mapping->origin, "possible") &&
+                                          grouping->is_object(ways->view, noun);
+    }
+}
+
+static void find_ways(struct pm_view *view, const struct ways *ways, pm_index *queue)
+{
+    const struct pm_graph *graph = view->data->graph;
+    find_sure(ways);
+    for (enum rank wanted = RANK_WANTED; wanted > RANK_NONE; wanted--)
+        spread_rank(ways, wanted, queue);
+    drop_unknown_data(view, ways->rank);
+    for (uint32_t m = 0; m < graph->n_mappings; m++)
+        view->leaves_out[m] =
+            rank_of_mapping(ways, m) < (enum rank)ways->rank[graph->mappings[m].source];
+}
+
 enum pm_status pm_view_find_ways(struct pm_view *view, struct pm_error *err,
                                  unsigned char **ret_rank)
 {
     const struct pm_graph *graph = view->data->graph;
-    unsigned char *rank = pm_alloc_array(graph->n_sentences, 1);
+    struct ways ways = {view, pm_alloc_array(graph->n_sentences, 1),
+                        pm_alloc_array(graph->n_sentences + 1u, sizeof *ways.is_sure)};
     pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
     view->leaves_out = pm_alloc_array(graph->n_mappings, sizeof *view->leaves_out);
-    bool ok = rank && queue && view->leaves_out;
-    for (enum rank wanted = RANK_WANTED; ok && wanted > RANK_NONE; wanted--)
-        spread_rank(view, wanted, rank, queue);
+    bool ok = ways.rank && ways.is_sure && queue && view->leaves_out;
     if (ok)
-        drop_unknown_data(view, rank);
-    for (uint32_t m = 0; ok && m < graph->n_mappings; m++)
-        view->leaves_out[m] =
-            rank_of_mapping(view, rank, m) < (enum rank)rank[graph->mappings[m].source];
+        find_ways(view, &ways, queue);
     free(queue);
+    free(ways.is_sure);
     if (!ok) {
-        free(rank);
+        free(ways.rank);
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     }
-    *ret_rank = rank;
+    *ret_rank = ways.rank;
     return PM_OK;
 }
 

@@ -15,11 +15,9 @@ using namespace clang;
 
 namespace
 {
-/* Fields around the innermost one are not named. */
 struct gathering {
     struct pm_text_reader *reader;
     unsigned use;
-    bool has_field;
     struct pm_gathered *out;
 };
 } // namespace
@@ -66,7 +64,6 @@ static void gather_through(gathering *into, const Expr *pointer)
 {
     gathering through = *into;
     through.use |= PM_MAP_THROUGH;
-    through.has_field = false;
     gather_pointer(&through, pointer);
 }
 
@@ -153,7 +150,6 @@ static void gather_call(gathering *into, const Expr *e)
     if (!pm_read_call(e, &call))
         return;
     through.use |= PM_MAP_THROUGH;
-    through.has_field = false;
     gather_led_into(&through, &call);
     if (!into->reader->is_cxx)
         return;
@@ -212,14 +208,11 @@ static void gather_member(gathering *into, const MemberExpr *member)
         gather_variable(into, variable);
         return;
     }
-    pm_id noun = field && !into->has_field ? pm_noun_of_field(field) : 0;
-    add(into, noun);
-    gathering around = *into;
-    around.has_field |= noun != 0;
+    add(into, field ? pm_noun_of_field(field) : 0);
     if (member->isArrow())
-        gather_through(&around, member->getBase());
+        gather_through(into, member->getBase());
     else
-        gather_lvalue(&around, member->getBase());
+        gather_lvalue(into, member->getBase());
 }
 
 static void gather_binary(gathering *into, const BinaryOperator *operation)
@@ -228,6 +221,8 @@ static void gather_binary(gathering *into, const BinaryOperator *operation)
         gather_lvalue(into, operation->getLHS());
     else if (operation->getOpcode() == BO_Comma)
         gather_lvalue(into, operation->getRHS());
+    else if (operation->isPtrMemOp())
+        pm_note_member_pointer(operation);
 }
 
 /* "auto [x, y] = point": a field of it, or of a tuple what std::get() gives. */
@@ -290,7 +285,6 @@ static void gather_loaded(gathering *into, const Expr *from)
     std::vector<struct pm_access> *out = &into->out->accesses;
     size_t before = out->size();
     gathering holder = *into;
-    holder.has_field = false;
     gather_lvalue(&holder, from);
     const Expr *e = pm_inner(from);
     while (const auto *element = dyn_cast<ArraySubscriptExpr>(e))
@@ -360,20 +354,20 @@ static void gather_pointer(gathering *into, const Expr *e)
 void pm_objects_of_lvalue(struct pm_text_reader *reader, const Expr *e, unsigned use,
                           struct pm_gathered *out)
 {
-    gathering into = {reader, use, false, out};
+    gathering into = {reader, use, out};
     gather_lvalue(&into, e);
 }
 
 void pm_objects_of_pointer(struct pm_text_reader *reader, const Expr *e, unsigned use,
                            struct pm_gathered *out)
 {
-    gathering into = {reader, use, false, out};
+    gathering into = {reader, use, out};
     gather_through(&into, e);
 }
 
 void pm_objects_of_any(struct pm_text_reader *reader, const Expr *e, unsigned use,
                        struct pm_gathered *out)
 {
-    gathering into = {reader, use, false, out};
+    gathering into = {reader, use, out};
     gather_any(&into, e);
 }

@@ -33,6 +33,8 @@ static enum pm_passed_as passed_as(const struct pm_called *call, unsigned index)
     if (is_list(target))
         return PM_PASSED_LIST;
     if (target->isRecordType()) {
+        if (!type->isReferenceType() && pm_type_refers(target))
+            return PM_PASSED_ITERATOR;
         if (!pm_inner(call->arguments[index])->isGLValue())
             return PM_PASSED_TEMPORARY;
         if (!type->isReferenceType())
@@ -58,15 +60,27 @@ static const CXXRecordDecl *class_changed(const struct pm_called *call)
     return looks ? NULL : method->getParent();
 }
 
+/* Are the class's elements pointers, or such as std::reference_wrapper? */
+static bool has_addresses(const CXXRecordDecl *record)
+{
+    for (const Decl *member : record->decls()) {
+        const auto *type = dyn_cast<TypedefNameDecl>(member);
+        if (type && type->getName() == "value_type")
+            return type->getUnderlyingType()->isPointerType() ||
+                   pm_type_refers(type->getUnderlyingType());
+    }
+    return false;
+}
+
 /* Calls what with each argument that the object keeps. */
 template <class What>
 static void each_kept(const struct pm_called *call, const CXXRecordDecl *record, What what)
 {
     std::string function = call->callee->getNameAsString();
     QualType type = pm_type_of_record(record);
-    struct pm_keeping keeping = {function.c_str(),
-                                 record->getIdentifier() ? pm_lasting(record->getName().str()) : "",
-                                 pm_traits_of_class(record), pm_type_refers(type)};
+    struct pm_keeping keeping = {
+        function.c_str(), record->getIdentifier() ? pm_lasting(record->getName().str()) : "",
+        pm_traits_of_class(record), pm_type_refers(type), has_addresses(record)};
     for (unsigned i = call->is_method ? 1 : 0; i < call->arguments.size(); i++)
         if (call->arguments[i] && pm_object_keeps(&keeping, passed_as(call, i)))
             what(call->arguments[i]);
@@ -101,9 +115,12 @@ static void gather_kept(struct pm_text_reader *reader, const Expr *value, unsign
     }
     struct pm_called call;
     const CXXRecordDecl *record = pm_read_call(e, &call) ? class_changed(&call) : NULL;
+    size_t n_before = out->accesses.size();
     if (record)
         each_kept(&call, record,
                   [&](const Expr *argument) { gather_kept(reader, argument, depth + 1, out); });
+    if (depth != 0 && out->accesses.size() == n_before && pm_type_refers(e->getType()))
+        pm_objects_of_any(reader, value, 0, out); /* "u.begin()" */
 }
 
 void pm_objects_kept(struct pm_text_reader *reader, const Expr *value, struct pm_gathered *out)

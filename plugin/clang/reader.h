@@ -141,6 +141,8 @@ void pm_refer_kept(struct pm_text_reader *reader, const struct pm_called *call);
 void pm_objects_whole(struct pm_gathered *objects, clang::QualType type, unsigned use);
 void pm_objects_whole_target(struct pm_gathered *objects, const clang::CallExpr *call,
                              const clang::Expr *argument, unsigned use);
+/* "object.*which" may be any field of that type: they are marked. */
+void pm_note_member_pointer(const clang::BinaryOperator *access);
 /* "to = value" of objects in C: to is written. */
 void pm_touch_copied(struct pm_text_reader *reader, const clang::Expr *to, const clang::Expr *value,
                      clang::SourceLocation outer);

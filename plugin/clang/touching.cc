@@ -379,6 +379,8 @@ void pm_touch_fields(struct pm_gathered *objects, const Expr *value, pm_id field
         }
         return;
     }
+    if (field != 0 && list->getNumInits() > 0)
+        objects->accesses.push_back({field, PM_MAP_WRITES});
     std::vector<pm_id> fields;
     if (const RecordDecl *record = list->getType()->getAsRecordDecl())
         for (const FieldDecl *one : record->fields())

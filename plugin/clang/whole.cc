@@ -6,36 +6,43 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/RecordLayout.h"
 
+extern "C" {
+#include "../emit/whole.h"
+}
+
 using namespace clang;
 
-/* Of larger objects nobody knows them all by heart. */
-enum { WHOLE_FIELDS_MAX = 40, WHOLE_DEPTH_MAX = 6 };
+/* False: the object has too many, and the field is marked. */
+static bool takes_field(struct pm_whole *whole, pm_id field)
+{
+    if (whole->is_full)
+        pm_noun_state(field);
+    return pm_whole_takes(whole, pm_unit_facts(), field);
+}
 
-static void add_fields_of(struct pm_gathered *objects, QualType type, unsigned use, unsigned depth,
-                          unsigned *n_left)
+static void add_fields_of(struct pm_gathered *objects, QualType type, unsigned use,
+                          struct pm_whole *whole)
 {
     const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
     record = record ? record->getDefinition() : NULL;
-    if (!record || record->isLambda() || depth == WHOLE_DEPTH_MAX)
+    if (!record || record->isLambda())
         return;
     if (const auto *of_class = dyn_cast<CXXRecordDecl>(record))
         for (const CXXBaseSpecifier &base : of_class->bases())
-            add_fields_of(objects, base.getType(), use, depth + 1, n_left);
+            add_fields_of(objects, base.getType(), use, whole);
     for (const FieldDecl *field : record->fields()) {
-        pm_id noun = *n_left != 0 ? pm_noun_of_field(field) : 0;
-        if (noun != 0) {
+        pm_id noun = pm_noun_of_field(field);
+        if (takes_field(whole, noun))
             objects->accesses.push_back({noun, use});
-            (*n_left)--;
-        }
-        add_fields_of(objects, field->getType(), use, depth + 1, n_left);
+        add_fields_of(objects, field->getType(), use, whole);
     }
 }
 
 void pm_objects_whole(struct pm_gathered *objects, QualType type, unsigned use)
 {
-    unsigned n_left = WHOLE_FIELDS_MAX;
+    struct pm_whole whole = {};
     if (use != 0)
-        add_fields_of(objects, type, use, 0, &n_left);
+        add_fields_of(objects, type, use, &whole);
 }
 
 /* Is the constant number of bytes, which is the last argument, less than the whole? free() reads
@@ -81,4 +88,29 @@ void pm_touch_copied(struct pm_text_reader *reader, const Expr *to, const Expr *
     pm_objects_whole(&objects, to->getType(), PM_MAP_WRITES);
     pm_touch_add(reader, (load ? load->getSubExpr() : e)->getExprLoc(), outer, PM_MAP_WRITES,
                  objects);
+}
+
+/* Those of bases, too. */
+static void leave_out_fields(const CXXRecordDecl *record, QualType type)
+{
+    record = record ? record->getDefinition() : NULL;
+    if (!record)
+        return;
+    for (const CXXBaseSpecifier &base : record->bases())
+        leave_out_fields(base.getType()->getAsCXXRecordDecl(), type);
+    for (const FieldDecl *field : record->fields()) {
+        QualType own = field->getType().getCanonicalType().getUnqualifiedType();
+        pm_id noun = own == type ? pm_noun_of_field(field) : 0;
+        if (noun != 0 && pm_noun_state(noun))
+            pm_fact_left_out(pm_unit_facts(), noun);
+    }
+}
+
+void pm_note_member_pointer(const BinaryOperator *access)
+{
+    const auto *pointer = access->getRHS()->getType()->getAs<MemberPointerType>();
+    const auto *record = access->getLHS()->getType()->getPointeeOrArrayElementType();
+    if (pointer && pointer->isMemberDataPointer())
+        leave_out_fields(record->getAsCXXRecordDecl(),
+                         pointer->getPointeeType().getCanonicalType().getUnqualifiedType());
 }

@@ -23,7 +23,7 @@ static const struct known_arguments memory_functions[] = {
     {"free", "w"},           {"realloc", "b"},        {"strtol", "rw"},      {"strtod", "rw"},
     {"strcasecmp", "rr"},    {"strncasecmp", "rr"},   {"__memset_chk", "w"}, {"__memcpy_chk", "wr"},
     {"__memmove_chk", "wr"}, {"__strcpy_chk", "wr"},  {"memccpy", "wr"},     {"memmem", "r-r"},
-    {"strdup", "r"},         {"strndup", "r"},        {"strtok", "br"},      {"strtok_r", "brw"},
+    {"strdup", "r"},         {"strndup", "r"},        {"strtok", "br"},      {"strtok_r", "brb"},
     {"strsep", "br"},        {"strtoul", "rw"},       {"strtoll", "rw"},     {"strtoull", "rw"},
     {"strtof", "rw"},        {"strtold", "rw"},       {"atoi", "r"},         {"atol", "r"},
     {"atof", "r"},           {"bsearch", "rr"},       {"swab", "rw"},        {"strlcpy", "wr"},

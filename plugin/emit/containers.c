@@ -40,7 +40,7 @@ unsigned pm_class_name_traits(const char *name)
 {
     if (strcmp(name, "reference_wrapper") == 0)
         return PM_HAS_TARGET;
-    if (strcmp(name, "pair") == 0)
+    if (strcmp(name, "pair") == 0 || strcmp(name, "tuple") == 0)
         return PM_HAS_PARTS;
     return strcmp(name, "variant") == 0 ? PM_HAS_ELEMENTS : 0;
 }
@@ -183,7 +183,9 @@ bool pm_object_keeps(const struct pm_keeping *call, enum pm_passed_as as)
     case PM_PASSED_OTHER:
         return false;
     case PM_PASSED_POINTER:
-        return (call->traits & PM_HAS_TARGET) && !call->refers;
+        return ((call->traits & PM_HAS_TARGET) || call->has_addresses) && !call->refers;
+    case PM_PASSED_ITERATOR:
+        return call->has_addresses && !call->refers;
     case PM_PASSED_OBJECT:
         return keeps_any(call);
     default:

@@ -107,6 +107,7 @@ unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index);
 enum pm_passed_as {
     PM_PASSED_OTHER,
     PM_PASSED_POINTER,              /* by value */
+    PM_PASSED_ITERATOR,             /* an object by value that leads to others */
     PM_PASSED_POINTER_BY_REFERENCE, /* or an array */
     PM_PASSED_LIST,                 /* std::initializer_list */
     PM_PASSED_TEMPORARY,            /* an object without a name that was given addresses */
@@ -121,10 +122,13 @@ struct pm_keeping {
     const char *class_name;
     unsigned traits; /* of the object's class */
     bool refers;     /* is it a way to the elements of another? */
+    /* are its elements addresses: pointers, std::reference_wrapper? */
+    bool has_addresses;
 };
 
 /* Does the object keep it, so that what is done with its elements is done with that? "v.push_back(
- * p)", "std::make_pair(p, n)", "std::unique_ptr<T>(p)", "std::ref(x)"; not "v.assign(p, p + n)". */
+ * p)", "std::make_pair(p, n)", "std::unique_ptr<T>(p)", "std::ref(x)". Not "v.assign(p, p + n)",
+ * unless v's elements are addresses. */
 bool pm_object_keeps(const struct pm_keeping *call, enum pm_passed_as as);
 
 /* A method's name: does it look only, whatever its object is? find(), count(), erase(). */

@@ -280,6 +280,11 @@ pm_id pm_fact_data(struct pm_facts *facts, const struct pm_data *data)
     return noun.id;
 }
 
+void pm_fact_left_out(struct pm_facts *facts, pm_id field)
+{
+    pm_pif_noun_attribute(facts->pif, field, "left out", "yes");
+}
+
 /* --- level Base: emitted code --- */
 
 pm_id pm_fact_symbol(struct pm_facts *facts, pm_id id, const char *name)

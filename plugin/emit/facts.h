@@ -96,6 +96,8 @@ struct pm_data {
     unsigned line, column; /* 0 unknown */
 };
 pm_id pm_fact_data(struct pm_facts *facts, const struct pm_data *data);
+/* More is done with the field, whose noun the facts have, than they say. */
+void pm_fact_left_out(struct pm_facts *facts, pm_id field);
 
 /* --- level Base: emitted code --- */
 

@@ -116,9 +116,14 @@ void pm_reader_note_reference(struct pm_reader *reader, gimple *assign)
 
 void pm_reader_note_result(struct pm_reader *reader, gcall *call)
 {
-    tree to = gimple_call_lhs(call);
-    if (to != NULL_TREE && VAR_P(to) && pm_fact_call_sources(call) == 1)
+    tree to = gimple_call_lhs(call), component;
+    if (to == NULL_TREE || pm_fact_call_sources(call) != 1)
+        return;
+    if (VAR_P(to))
         note_behind(reader, to, gimple_call_arg(call, 0));
+    else if (TREE_CODE(to) == COMPONENT_REF) /* "job.at = v.begin()"; variables of coroutines */
+        pm_reader_refer(reader, pm_reader_field_of(reader, to, &component),
+                        gimple_call_arg(call, 0));
 }
 
 /* "span part(v)": what is done through part is done with v. */

@@ -164,9 +164,19 @@ bool pm_fact_is_initializer_list(tree type)
            pm_fact_is_of_library(type);
 }
 
+/* Are the class's elements pointers, or such as std::reference_wrapper? */
+static bool has_addresses(tree type)
+{
+    for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
+        if (TREE_CODE(member) == TYPE_DECL && strcmp(pm_written_name(member), "value_type") == 0)
+            return POINTER_TYPE_P(TREE_TYPE(member)) || refers(TREE_TYPE(member));
+    return false;
+}
+
 struct pm_keeping pm_fact_keeping(tree type, tree callee)
 {
-    return {pm_written_name(callee), name_of_type(type), traits_of(type), refers(type)};
+    return {pm_written_name(callee), name_of_type(type), traits_of(type), refers(type),
+            has_addresses(type)};
 }
 
 static bool first_is_reference(tree function_type)

@@ -43,7 +43,9 @@ static enum pm_passed_as passed_as(const struct pm_reader *reader, gcall *call, 
         return passed_by_reference(reader, TREE_TYPE(type), gimple_call_arg(call, index));
     if (POINTER_TYPE_P(type))
         return PM_PASSED_POINTER;
-    return pm_fact_is_initializer_list(type) ? PM_PASSED_LIST : PM_PASSED_OTHER;
+    if (pm_fact_is_initializer_list(type))
+        return PM_PASSED_LIST;
+    return pm_fact_type_refers(type) ? PM_PASSED_ITERATOR : PM_PASSED_OTHER;
 }
 
 /* What is passed, by reference or not, as an address. */

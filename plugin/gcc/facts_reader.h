@@ -156,6 +156,8 @@ void pm_reader_touch_whole(struct pm_reader *reader, tree object, enum pm_access
 /* The same of what a memory function gets passed. */
 void pm_reader_touch_whole_target(struct pm_reader *reader, gcall *call, unsigned index,
                                   enum pm_access_way access);
+/* "object.*which" may be any field of that type: they are marked. */
+void pm_reader_note_member_pointer(gimple *assign);
 /* Of what a function of C++'s library gets by reference: std::swap(a[i], a[k]). */
 void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigned index,
                                   enum pm_access_way access);

@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "../emit/arguments.h"
+#include "../emit/library.h"
 }
 
 void pm_fact_refers(pm_id pointer, pm_id object)
@@ -76,8 +77,11 @@ pm_id pm_fact_parameter(tree function_decl, unsigned index)
 {
     if (index == 0 && is_method(function_decl))
         return pm_fact_this(function_decl);
-    if (!is_defined(function_decl))
-        return TREE_PUBLIC(function_decl) ? place_of_parameter(function_decl, index) : 0;
+    if (!is_defined(function_decl)) {
+        bool is_known = TREE_PUBLIC(function_decl) && /* not __cxa_atexit() of an object */
+                        !pm_library_is_internal(pm_linkage_name(function_decl));
+        return is_known ? place_of_parameter(function_decl, index) : 0;
+    }
     tree parameter = DECL_ARGUMENTS(function_decl);
     for (unsigned i = 0; i < index && parameter != NULL_TREE; i++)
         parameter = DECL_CHAIN(parameter);

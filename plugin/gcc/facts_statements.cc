@@ -86,6 +86,7 @@ static void read_assign(struct pm_reader *reader, gimple *stmt)
     for (unsigned i = 1; i < gimple_num_ops(stmt); i++)
         pm_reader_touch(reader, gimple_op(stmt, i), PM_READS);
     pm_reader_touch_result(reader, gimple_assign_lhs(stmt));
+    pm_reader_note_member_pointer(stmt);
     if (TREE_CODE(gimple_assign_rhs1(stmt)) == CONSTRUCTOR)
         return; /* the values of an initialiser follow */
     pm_reader_touch_whole(reader, gimple_assign_rhs1(stmt), PM_READS);

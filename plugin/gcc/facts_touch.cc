@@ -70,6 +70,14 @@ static bool is_own_variable(tree field)
            function_decl == pm_fact_call_operator(DECL_CONTEXT(field));
 }
 
+/* The fields that it lies in: points of "one.points[i].x". */
+static void touch_around(struct pm_reader *reader, tree component, enum pm_access_way access)
+{
+    for (tree t = TREE_OPERAND(component, 0); handled_component_p(t); t = TREE_OPERAND(t, 0))
+        if (TREE_CODE(t) == COMPONENT_REF && pm_fact_block_of(t) == NULL_TREE)
+            pm_reader_map_to(reader, pm_fact_field(TREE_OPERAND(t, 1)), (enum pm_fact_verb)access);
+}
+
 static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way access)
 {
     pm_reader_touch_indices(reader, t);
@@ -89,6 +97,8 @@ static void touch_component(struct pm_reader *reader, tree t, enum pm_access_way
         pm_fact_note_member(reader->last_location, component, noun, access == PM_WRITES);
         return;
     }
+    if (noun != 0 && reader->referred == NULL)
+        touch_around(reader, component, access);
     for (component = t; handled_component_p(component); component = TREE_OPERAND(component, 0)) {
         if (TREE_CODE(component) == COMPONENT_REF && component != of_source &&
             (pm_fact_block_of(component) !=

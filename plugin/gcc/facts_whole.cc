@@ -3,31 +3,32 @@
  */
 #include "facts_reader.h"
 
-/* Of larger objects nobody knows them all by heart. */
-enum { WHOLE_FIELDS_MAX = 40, WHOLE_DEPTH_MAX = 6 };
+extern "C" {
+#include "../emit/whole.h"
+}
 
 static void map_fields(struct pm_reader *reader, tree type, enum pm_access_way access,
-                       unsigned depth, unsigned *n_left)
+                       struct pm_whole *whole)
 {
     while (TREE_CODE(type) == ARRAY_TYPE)
         type = TREE_TYPE(type);
-    if (!RECORD_OR_UNION_TYPE_P(type) || pm_fact_is_closure(type) || depth == WHOLE_DEPTH_MAX)
+    if (!RECORD_OR_UNION_TYPE_P(type) || pm_fact_is_closure(type))
         return;
     for (tree field = TYPE_FIELDS(type); field != NULL_TREE; field = DECL_CHAIN(field)) {
-        if (TREE_CODE(field) != FIELD_DECL || *n_left == 0)
+        if (TREE_CODE(field) != FIELD_DECL)
             continue;
         pm_id noun = pm_fact_field(field);
-        *n_left -= noun != 0;
-        pm_reader_map_to(reader, noun, (enum pm_fact_verb)access);
-        map_fields(reader, TREE_TYPE(field), access, depth + 1, n_left);
+        if (pm_whole_takes(whole, pm_facts_early(), noun))
+            pm_reader_map_to(reader, noun, (enum pm_fact_verb)access);
+        map_fields(reader, TREE_TYPE(field), access, whole);
     }
 }
 
 static void touch_fields(struct pm_reader *reader, tree type, enum pm_access_way access)
 {
-    unsigned n_left = WHOLE_FIELDS_MAX;
+    struct pm_whole whole = {0};
     if (reader->referred == NULL)
-        map_fields(reader, TYPE_MAIN_VARIANT(type), access, 0, &n_left);
+        map_fields(reader, TYPE_MAIN_VARIANT(type), access, &whole);
 }
 
 /* A temporary of the compiler's is no object of the source. */
@@ -85,4 +86,25 @@ void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigne
                      !pm_is_method_type(callee);
     if (is_passed && !pm_fact_is_container(TREE_TYPE(type)))
         touch_fields(reader, TREE_TYPE(type), access);
+}
+
+/* Those of bases, too. */
+static void leave_out_fields(tree record, tree type)
+{
+    for (tree field = TYPE_FIELDS(record); field != NULL_TREE; field = DECL_CHAIN(field)) {
+        if (TREE_CODE(field) != FIELD_DECL)
+            continue;
+        if (DECL_ARTIFICIAL(field) && RECORD_OR_UNION_TYPE_P(TREE_TYPE(field)))
+            leave_out_fields(TREE_TYPE(field), type);
+        else if (TYPE_MAIN_VARIANT(TREE_TYPE(field)) == type)
+            pm_fact_left_out(pm_facts_early(), pm_fact_field(field));
+    }
+}
+
+void pm_reader_note_member_pointer(gimple *assign)
+{
+    tree type = TREE_TYPE(gimple_assign_rhs1(assign));
+    if (gimple_assign_cast_p(assign) && TREE_CODE(type) == OFFSET_TYPE &&
+        TREE_CODE(TREE_TYPE(gimple_assign_lhs(assign))) != OFFSET_TYPE)
+        leave_out_fields(TYPE_OFFSET_BASETYPE(type), TYPE_MAIN_VARIANT(TREE_TYPE(type)));
 }

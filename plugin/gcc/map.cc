@@ -19,6 +19,7 @@ extern "C" {
 
 struct found_loop {
     pm_id noun, id;
+    int spot; /* where it begins, -1: in an inlined copy */
 };
 
 struct collected {
@@ -169,7 +170,9 @@ static void touch_insn(const rtx_insn *insn, struct touched *touched)
 static int add_loop(const struct pm_loop_identity *identity)
 {
     int index = (int)now->loops.size();
-    now->loops.push_back({pm_late_source_loop(identity), identity->id});
+    struct pm_map_spot begin = {-1, identity->place};
+    int spot = identity->copy == NULL_TREE ? pm_map_sets_spot(now->sets, &begin) : -1;
+    now->loops.push_back({pm_late_source_loop(identity), identity->id, spot});
     return index;
 }
 
@@ -377,6 +380,13 @@ static int place_at_begin(basic_block bb, int otherwise)
     return place >= 0 ? place : otherwise;
 }
 
+/* What counts the loops of a coroutine has the place of the function. */
+static int place_in_loop(int place, int natural)
+{
+    int begin = now->loops[(size_t)natural].spot;
+    return place == now->head && begin >= 0 ? begin : place;
+}
+
 static void collect_block(basic_block bb, int *place_before)
 {
     int natural = loop_at(bb), loop = natural;
@@ -390,7 +400,8 @@ static void collect_block(basic_block bb, int *place_before)
         place = own >= 0 ? own : place;
         if (own >= 0)
             loop = missing_loop_at(INSN_LOCATION(insn), natural, returns);
-        now->tuple_of_insn[(size_t)INSN_UID(insn)] = tuple_of_insn(insn, place, loop);
+        int shown = place_in_loop(place, natural);
+        now->tuple_of_insn[(size_t)INSN_UID(insn)] = tuple_of_insn(insn, shown, loop);
     }
     *place_before = place;
 }
@@ -399,7 +410,7 @@ static void collect_all(function *fun)
 {
     now->tuple_of_insn.assign((size_t)get_max_uid(), -1);
     now->loop_of_number.assign(number_of_loops(fun), -1);
-    now->loops.push_back({0, 0});
+    now->loops.push_back({0, 0, -1});
     pm_natural_loops_find(fun);
     pm_tails_resolve(fun);
     now->folded = pm_late_folded_into(fun->decl);

@@ -1,4 +1,5 @@
-/* What a call of MPI costs: the shortest of many repetitions. Rank 0 prints "KEY VALUE" lines, in nanoseconds. */
+/* What a call of MPI costs: the shortest of many repetitions. Rank 0 prints "KEY VALUE" lines, in
+ * nanoseconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

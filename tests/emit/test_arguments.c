@@ -19,6 +19,7 @@ static void memory_functions_say_what_they_do_with_each_argument(void **state)
     assert_int_equal(pm_argument_use(copy, 2), 0);
     assert_int_equal(pm_argument_use(copy, UINT32_MAX), 0);
     assert_int_equal(pm_argument_use(pm_memory_arguments("strcat"), 0), BOTH);
+    assert_int_equal(pm_argument_use(pm_memory_arguments("strtok_r"), 2), BOTH);
     assert_null(pm_memory_arguments("memcpy2"));
     assert_null(pm_memory_arguments("snprintf"));
     assert_int_equal(pm_argument_use(pm_library_arguments("snprintf"), 0), PM_USE_WRITES);

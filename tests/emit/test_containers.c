@@ -172,18 +172,23 @@ static void a_function_object_writes_what_it_takes_by_reference(void **state)
 static void objects_keep_addresses(void **state)
 {
     (void)state;
-    struct pm_keeping vector = {"push_back", "vector", PM_HAS_ELEMENTS | PM_HAS_STORAGE, false};
+    struct pm_keeping vector = {"push_back", "vector", PM_HAS_ELEMENTS | PM_HAS_STORAGE, false,
+                                false};
     assert_true(pm_object_keeps(&vector, PM_PASSED_POINTER_BY_REFERENCE));
     assert_true(pm_object_keeps(&vector, PM_PASSED_TEMPORARY));
     assert_true(pm_object_keeps(&vector, PM_PASSED_LIST));
     assert_false(pm_object_keeps(&vector, PM_PASSED_POINTER)); /* v.assign(p, p + n) copies */
     assert_false(pm_object_keeps(&vector, PM_PASSED_OBJECT));
     assert_false(pm_object_keeps(&vector, PM_PASSED_OTHER));
-    struct pm_keeping owner = {"unique_ptr", "unique_ptr", PM_HAS_TARGET | PM_HAS_STORAGE, false};
+    assert_false(pm_object_keeps(&vector, PM_PASSED_ITERATOR));
+    vector.has_addresses = true;
+    assert_true(pm_object_keeps(&vector, PM_PASSED_ITERATOR));
+    assert_true(pm_object_keeps(&vector, PM_PASSED_POINTER));
+    struct pm_keeping owner = {"unique_ptr", "unique_ptr", PM_HAS_TARGET, false, false};
     assert_true(pm_object_keeps(&owner, PM_PASSED_POINTER));
-    struct pm_keeping iterator = {"operator=", "__normal_iterator", PM_HAS_TARGET, true};
+    struct pm_keeping iterator = {"operator=", "__normal_iterator", PM_HAS_TARGET, true, false};
     assert_false(pm_object_keeps(&iterator, PM_PASSED_POINTER));
-    struct pm_keeping reference = {"ref", "reference_wrapper", 0, false};
+    struct pm_keeping reference = {"ref", "reference_wrapper", 0, false, false};
     assert_true(pm_object_keeps(&reference, PM_PASSED_OBJECT));
     assert_true(pm_method_looks("find"));
     assert_false(pm_method_looks("insert"));

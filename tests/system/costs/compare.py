@@ -222,10 +222,11 @@ class Facts:
             return True  # what is in it, its arguments do not say
         return not re.search(r"(?<!\w)(int|long|short|char|bool|_Bool|float|double|real|integer|logical|complex)(?!\w)", kind)
 
-    def controls(self, tuple_):
-        """Does the code stand in the line where its loop begins?"""
+    def controls(self, tuple_, block):
+        """Does the code, or the call of a system header that it is of, stand in the line where its loop begins?"""
         loop = self.nouns.get(tuple_.loop, {}) if tuple_.loop else {}
-        return loop.get("line") == tuple_.line and loop.get("file") == self.nouns.get(tuple_.file, {}).get("name")
+        _, file, line, _ = user_place(self, tuple_, block)
+        return loop.get("line") == line and loop.get("file") == self.nouns.get(file, {}).get("name")
 
     def called_for(self, method, callers, outermost):
         """What a method is called for, also by other methods for their own object. Where it was inlined, callers are the functions around it
@@ -303,10 +304,24 @@ def has_data(facts, touched):
     return any(facts.is_data(noun) for noun in touched)
 
 
+def is_around(facts, known, noun, access):
+    """Does the code touch a field of the records that the field holds?"""
+    for inner, inner_access in known.items():
+        of = facts.nouns.get(int(facts.nouns[inner].get("parent", "0"), 16), {}).get("name")
+        if (facts.nouns[inner].get("kind") == "field" and inner != noun and inner_access & access and of
+                and re.search(rf"(?<!\w){re.escape(of)}(?!\w)", facts.nouns[noun].get("type", ""))):
+            return True
+    return False
+
+
 def add_fields(facts, touched, statement, known):
     """What the code touches of a record is the field that the statement names. known: before anything was inferred."""
     for noun, access in facts.accesses[statement]:
-        if facts.nouns[noun].get("kind") != "field" or any(facts.nouns[o].get("kind") == "field" and known[o] & access for o in known):
+        if facts.nouns[noun].get("kind") != "field":
+            continue
+        if is_around(facts, known, noun, access):
+            add(touched, noun, access)
+        if any(facts.nouns[o].get("kind") == "field" and known[o] & access for o in known):
             continue
         for base, base_access in known.items():
             is_pointer = not base_access & THROUGH and "*" in facts.nouns[base].get("type", "")
@@ -367,7 +382,7 @@ def touched_of(facts, tuple_, block):
                 add(touched, noun, access)
     known = dict(touched)
     # vectorised code of a loop's body has the place of the loop, too
-    is_of_body = facts.controls(tuple_) and (tuple_.unnamed or tuple_.objects) and not names_any(facts, known, statement)
+    is_of_body = facts.controls(tuple_, block) and (tuple_.unnamed or tuple_.objects) and not names_any(facts, known, statement)
     add_fields(facts, touched, statement, known)
     add_other_ways(facts, touched, statement)
     add_ways_of_code(facts, touched, tuple_, block, statement)
@@ -383,7 +398,7 @@ def touched_of(facts, tuple_, block):
         for neighbour in facts.within[tuple_.loop]:
             if names_any(facts, known, neighbour):
                 add_fields(facts, touched, neighbour, known)
-    if facts.controls(tuple_):
+    if facts.controls(tuple_, block):
         add_all(touched, objects_of_loop(facts, tuple_.loop, block))
     return touched
 
@@ -414,17 +429,20 @@ def add_passed(facts, touched, tuple_, block):
                 add(touched, noun, access)
     add_other_ways(facts, touched, statement)
     add_fields(facts, touched, statement, dict(touched))
-    if facts.controls(tuple_):
+    if facts.controls(tuple_, block):
         add_all(touched, objects_of_loop(facts, tuple_.loop, block))
 
 
 def objects_of_loop(facts, loop, block):
     touched = {}
-    for other in {other.tuple for other in block.ranges if other.tuple.loop == loop and other.tuple.objects}:
+    for other in {other.tuple for other in block.ranges if other.tuple.loop == loop and (other.tuple.objects or other.tuple.unnamed)}:
         own = {}
         for noun, access in other.objects:
             add(own, noun, access)
         statement = statement_of(facts, other, block)
+        for noun, access in facts.accesses[statement] if not other.objects else ():
+            if facts.is_data(noun):
+                add(own, noun, access)
         add_fields(facts, own, statement, dict(own))
         add_other_ways(facts, own, statement)
         add_all(touched, own)

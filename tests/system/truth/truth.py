@@ -254,7 +254,8 @@ def fits(cell, row, name):
     if name.startswith("kind:"):
         return 2 * (row["kind"] == name[5:])
     if name.startswith("what:"):
-        return 2 * bool(re.search(name[5:], row["what"]))
+        is_set = row["what"].startswith("{(no ")  # "{(no array), u}": perhaps none
+        return (1 if is_set else 2) * bool(re.search(name[5:], row["what"]))
     if name.startswith("@"):
         line = cell.line(name[1:])
         found = [noun.get("line_no") == line for noun in row["nouns"]]
