@@ -459,7 +459,8 @@ static int result_of(const struct mpi_arguments *a, int result)
 {
     if (!a->is_fortran)
         return result;
-    const int *place = (const int *)a->words[a->call->n]; /* Fortran 2008 may leave it out */
+    /* Fortran 2008 may leave it out */
+    const int *place = (const int *)a->words[a->call->n - a->call->n_lacking];
     return place ? *place : 0;
 }
 

@@ -52,7 +52,7 @@ static int wrapped(const struct mpi_call *call, const char *name, void **functio
     struct mpi_frame frame;
     void *real = mpi_function(name, function);
     if (!real)
-        return not_there(name, words, language == MPI_C ? 0 : call->n);
+        return not_there(name, words, language == MPI_C ? 0 : call->n - call->n_lacking);
     if (!mpi_begin(call, words, language, sp, &frame))
         return pass_on(real, n, words);
     int result = pass_on(real, n, words);

@@ -74,7 +74,8 @@ struct mpi_call {
     enum mpi_verb verb;
     enum mpi_role role;
     struct mpi_part sent, got;
-    unsigned char n; /* of arguments, in C */
+    unsigned char n;         /* of arguments, in C */
+    unsigned char n_lacking; /* of these Fortran lacks so many, the first ones */
     unsigned char comm, window, file;
     unsigned char to, from, root; /* ranks */
     unsigned char tag, from_tag;  /* from_tag: of what is received, where it differs */
