@@ -200,6 +200,18 @@ static bool collect(struct cmd_parse *parse, struct session *session,
     return false;
 }
 
+/* A launcher may kill the other ranks with all that belongs to them. */
+static void tell_rank(const struct session_job *job, const char *name)
+{
+    char *folder = cmd_shell_quote_file(job->folder), *quoted = cmd_shell_quote_file(name);
+    const char *shown = quoted ? quoted : name;
+    cmd_talk("rank %u did not end well; the last rank to end makes %s. If none can: perfmap "
+             "collect %s.* -o %s",
+             (unsigned)job->rank, shown, folder ? folder : job->folder, shown);
+    free(folder);
+    free(quoted);
+}
+
 int run_finish(struct cmd_parse *parse, const struct run_request *request, struct session *session,
                const struct session_end *end)
 {
@@ -217,6 +229,8 @@ int run_finish(struct cmd_parse *parse, const struct run_request *request, struc
     }
     if (!is_last) {
         session_notes_release(&notes);
+        if (end->exit)
+            tell_rank(request->session.job, output->name);
         return result;
     }
     if (session_finish(session, end, &notes, &err, &findings) != PM_OK) {

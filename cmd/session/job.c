@@ -68,19 +68,21 @@ static uint32_t job_id(void)
 bool session_job_find(const char *output, struct session_job *ret_job)
 {
     struct session_job job = {0};
-    struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
+    struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX), folder = PM_BUF_INIT(4 * PATH_MAX);
     if (!find_rank(&job))
         return false;
-    pm_buf_printf(&path, "%s.run.%08x", output, (unsigned)job_id());
+    pm_buf_printf(&path, "%s.job.%08x", output, (unsigned)job_id());
+    pm_buf_printf(&folder, "%s.run.%08x", output, (unsigned)job_id());
     job.path = pm_buf_take(&path);
+    job.folder = pm_buf_take(&folder);
     *ret_job = job;
-    return job.path != NULL;
+    return job.path && job.folder;
 }
 
 static char *folder_of(const struct session_job *job, uint32_t rank)
 {
     struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
-    pm_buf_printf(&path, "%s.%u", job->path, (unsigned)rank);
+    pm_buf_printf(&path, "%s.%u", job->folder, (unsigned)rank);
     return pm_buf_take(&path);
 }
 
@@ -92,6 +94,7 @@ char *session_job_folder(const struct session_job *job)
 void session_job_release(struct session_job *job)
 {
     free(job->path);
+    free(job->folder);
     *job = (struct session_job){0};
 }
 

@@ -10,8 +10,8 @@
  *     status = session_job_leave(&job, run_dir, &manifest, &notes, err, &is_last);
  *     session_job_release(&job);
  *
- * Beside the archive lies NAME.run.JOB, with a line for each rank that began or ended; whoever
- * looks at it has it locked. One thread.
+ * Beside the archive lies NAME.job.JOB, with a line for each rank that began or ended; whoever
+ * looks at it has it locked. Run folders are NAME.run.JOB.RANK. One thread.
  */
 #ifndef PM_SESSION_JOB_H
 #define PM_SESSION_JOB_H
@@ -21,7 +21,8 @@
 #include "mapping/run/manifest.h"
 
 struct session_job {
-    char *path; /* NAME.run.JOB: with .RANK behind it that rank's run folder; owned */
+    char *path;   /* the list of its ranks; owned */
+    char *folder; /* with .RANK behind it that rank's run folder; owned */
     uint32_t rank, n_ranks;
 };
 

@@ -622,13 +622,6 @@ static char *run_name(const char *dir)
     return pm_strndup(dir + start, len - start);
 }
 
-/* What only all of its files together tell. */
-static enum pm_status end_run(struct collector *c)
-{
-    enum pm_status status = collect_kernel_end(c);
-    return status != PM_OK ? status : collect_meetings_end(c);
-}
-
 static enum pm_status collect_run(struct collector *c, const char *dir, const char *name)
 {
     struct run run = {.dir = dir, .execution = ++c->processes->n_executions};
@@ -646,7 +639,7 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     for (size_t i = 0; i < run.n_entries && status == PM_OK; i++)
         status = collect_process(c, &run, &run.entries[i]);
     if (status == PM_OK)
-        status = end_run(c);
+        status = collect_kernel_end(c);
     if (status == PM_OK && run.n_entries && run.n_read == 0)
         status = pm_error_set(c->err, PM_ERR_FORMAT, "no run file in '%s' can be read: %s", dir,
                               c->result->n_warnings ? c->result->warnings[c->result->n_warnings - 1]
@@ -710,8 +703,12 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
     c->joins = n_run_dirs > 1;
     for (size_t i = 0; i < n_run_dirs && !c->has_words; i++)
         find_words(c, run_dirs[i]);
-    for (size_t i = 0; i < n_run_dirs && status == PM_OK; i++)
+    for (size_t i = 0; i < n_run_dirs; i++) {
         status = collect_run(c, run_dirs[i], options->name);
+        if (status != PM_OK)
+            return status;
+    }
+    status = collect_meetings_end(c); /* ranks may have folders of their own */
     for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
         status = collect_user_pif(c, options->pif_paths[i]);
     for (size_t i = 0; i < options->n_costs_paths && status == PM_OK; i++)

@@ -17,7 +17,7 @@ PM_MUST_CHECK enum pm_status collect_meetings_begin(struct collector *c,
 PM_MUST_CHECK enum pm_status collect_meetings_add(
     struct collector *c, const struct pm_run_file *file, const struct pm_run_file_thread *thread,
     uint32_t thread_row, const struct collect_names *names, const struct collect_node *nodes);
-/* All of a run: who met whom, and the cost mpi_wait_ns of who waited. */
+/* All of all runs: who met whom, and the cost mpi_wait_ns of who waited. */
 PM_MUST_CHECK enum pm_status collect_meetings_end(struct collector *c);
 void collect_meetings_release(struct collector *c);
 
