@@ -202,8 +202,9 @@ static int report_main(struct cmd_parse *parse)
                    "file or statement, or '--focus array:NAME' for the paths to an array");
     if (grouping->runner &&
         (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
-        return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' do not apply to processes "
-                                      "and threads: leave them out");
+        return cmd_usage_error(parse,
+                               "'--tree', '--bounds' and '--rule' do not apply to processes, "
+                               "ranks and threads: leave them out");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
             parse, "'--bounds' apply to the whole run, not to call paths: leave '--tree' out");
@@ -245,7 +246,7 @@ static const struct cmd_option pm_view_options[] = {
      "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; operation (default at level MPI): what is "
      "done, "
-     "with what; process and thread: who ran it"},
+     "with what; process, rank (of MPI) and thread: who ran it"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_FOLD, "fold", "system|none",
@@ -276,8 +277,7 @@ static const struct cmd_option pm_view_options[] = {
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, or is mapped to it: func:NAME, loop:FILE:LINE, "
      "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "
-     "any "
-     "name; with * and ?"},
+     "any name; rank:NUMBER and thread:NAME as with --on; with * and ?"},
     {OPT_ON, "on", "RUNNER",
      "only what these ran: thread:NAME, process:NAME or rank:NUMBER, with * and ?"},
     {OPT_LIMIT, "limit", "NUMBER",

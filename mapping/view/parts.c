@@ -2,6 +2,8 @@
  * from the archive again, each of its own thread, so views that do not ask pay nothing. */
 #include "groupings.h"
 
+#include "mapping/graph/pattern.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -46,6 +48,38 @@ static enum pm_status refuse_runner(const char *text, struct pm_error *err)
     return PM_ERR_USAGE;
 }
 
+static const char *const asks_twice =
+    "'--focus %s' and '--on %s' both say who ran it: leave one of them out";
+
+static bool names_noun(const struct pm_view *view, const char *text)
+{
+    const struct pm_graph *graph = view->data->graph;
+    struct pm_pattern pattern = pm_pattern_in(text, graph);
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        if (pm_pattern_fits(&pattern, &graph->nouns[n]))
+            return true;
+    return false;
+}
+
+bool pm_view_names_runner(const char *text)
+{
+    enum pm_runner kind;
+    return text && name_in(text, &kind);
+}
+
+/* A focus on what ran, where no noun is called so, is what `runner` asks for. */
+static enum pm_status take_from_focus(struct pm_view *view, struct pm_error *err)
+{
+    struct pm_view_options *options = &view->options;
+    if (!pm_view_names_runner(options->focus) || names_noun(view, options->focus))
+        return PM_OK;
+    if (options->runner)
+        return pm_error_set(err, PM_ERR_USAGE, asks_twice, options->focus, options->runner);
+    options->runner = options->focus;
+    options->focus = NULL;
+    return PM_OK;
+}
+
 static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_archive_data *data = view->data;
@@ -68,15 +102,25 @@ static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
     return PM_ERR_NOT_FOUND;
 }
 
+static enum pm_status find_runners(struct pm_view *view, enum pm_runner kind, struct pm_error *err)
+{
+    enum pm_status status = pm_runners_find(view->data, kind, err, &view->runners);
+    if (status != PM_OK)
+        return status;
+    return pm_runners_refuse_none(&view->runners, kind, err);
+}
+
 enum pm_status pm_view_choose_runners(struct pm_view *view, struct pm_error *err)
 {
     enum pm_runner rows = pm_view_grouping(view)->runner, parts = view->options.parts;
+    enum pm_status status = take_from_focus(view, err);
+    if (status != PM_OK)
+        return status;
     if (rows && parts)
         return pm_error_set(err, PM_ERR_USAGE, "rows are already %ss: they have no parts",
                             pm_runner_kind(rows)->word);
     if (rows || parts) {
-        enum pm_status status =
-            pm_runners_find(view->data, rows ? rows : parts, err, &view->runners);
+        status = find_runners(view, rows ? rows : parts, err);
         if (status != PM_OK)
             return status;
     }

@@ -64,6 +64,10 @@ PM_MUST_CHECK enum pm_status pm_runners_find(const struct pm_archive_data *data,
                                              struct pm_runners *ret_runners);
 void pm_runners_release(struct pm_runners *runners);
 
+/* PM_ERR_NOT_FOUND: the archive knows none that has a number, "this archive knows no ranks: ..." */
+PM_MUST_CHECK enum pm_status pm_runners_refuse_none(const struct pm_runners *runners,
+                                                    enum pm_runner kind, struct pm_error *err);
+
 /* Whether the runner of that thread is called so. fits: of the caller's pattern. */
 bool pm_runner_fits(const struct pm_archive_data *data, enum pm_runner kind, uint32_t thread,
                     bool (*fits)(const void *pattern, const char *text), const void *pattern);

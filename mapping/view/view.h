@@ -399,11 +399,17 @@ PM_MUST_CHECK enum pm_status pm_view_costs_of(struct pm_view *view, const bool *
                                               struct pm_error *err, struct pm_cost **ret_costs,
                                               uint32_t *ret_n);
 
+/* Does a pattern of --focus, "rank:3", have the form of options.runner? Such a one is that, where
+ * nothing of the archive is called so. */
+bool pm_view_names_runner(const char *text);
+
 /* runners.c: rows that are processes or threads. pm_view_make_runners: rows have been allocated. */
 bool pm_view_is_by_runner(const struct pm_view *view);
 PM_MUST_CHECK enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err);
 const struct pm_process *pm_view_process_of(const struct pm_view *view,
                                             const struct pm_view_row *row);
+/* Of a row that is a rank: how many processes are. */
+uint32_t pm_view_n_processes_of(const struct pm_view *view, const struct pm_view_row *row);
 /* NULL: the row is a process. */
 const struct pm_thread *pm_view_thread_of(const struct pm_view *view,
                                           const struct pm_view_row *row);
