@@ -3,6 +3,7 @@
 #include "formats.h"
 
 #include "mapping/base/json.h"
+#include "mapping/view/axis.h"
 #include "mapping/view/keys.h"
 
 #include <inttypes.h>
@@ -90,6 +91,20 @@ static void print_execution(const struct pm_view *report, struct pm_json *json)
     pm_json_end(json);
 }
 
+/* Of views with locations. */
+static void print_axis(const struct pm_view *report, struct pm_json *json)
+{
+    if (!pm_view_has_axis(report))
+        return;
+    pm_json_object(json, "axis");
+    pm_json_string(json, "kind", pm_runner_kind(report->options.parts)->word);
+    pm_json_string(json, "metric", metric_of(report, report->primary)->name);
+    pm_json_u64(json, "n_locations", report->axis.n_locations);
+    pm_json_u64(json, "n_not_measured", report->axis.n_unmeasured);
+    pm_json_i64(json, "left_out", report->axis.left_out);
+    pm_json_end(json);
+}
+
 static void print_view(const struct pm_view *report, struct pm_json *json)
 {
     pm_json_object(json, "view");
@@ -104,6 +119,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
                                                          : split_words[report->options.split]);
     pm_json_string(json, "focus", report->options.focus);
     pm_json_string(json, "on", report->options.runner);
+    print_axis(report, json);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "share_of",
                    report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");

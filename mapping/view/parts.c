@@ -1,5 +1,6 @@
 /* Views that tell runners apart: of some of them only, and what each has of a row. Costs are read
  * from the archive again, each of its own thread, so views that do not ask pay nothing. */
+#include "axis.h"
 #include "groupings.h"
 
 #include "mapping/graph/pattern.h"
@@ -229,6 +230,8 @@ static bool add_to_cell(void *context, const struct pm_cost *cost)
 {
     struct parting *p = context;
     const struct pm_view *view = p->view;
+    if (cost->metric == view->metrics[view->primary] && cost->value != 0)
+        view->axis.has_cost[view->runners.of_thread[cost->thread]] = true;
     if (!view->in_focus[cost->context])
         return true;
     uint32_t cell = p->row_of
@@ -252,7 +255,8 @@ static void lift_cells(struct parting *p, uint32_t runner, uint32_t m, struct pm
     struct pm_amount *parts = p->parts + (size_t)runner * view->n_metrics + m;
     if (p->row_of) {
         for (uint32_t r = 0; r < p->n_cells; r++)
-            parts[r * step] = cells[(size_t)r * view->n_metrics];
+            if (cells[(size_t)r * view->n_metrics].n > 0)
+                parts[r * step] = cells[(size_t)r * view->n_metrics];
         return;
     }
     memset(of_rows, 0, view->lift->n_rows * sizeof *of_rows);
@@ -261,7 +265,8 @@ static void lift_cells(struct parting *p, uint32_t runner, uint32_t m, struct pm
             p->overflow |= !pm_lift_divide(view->lift, c, aggregation_of(view, m),
                                            &cells[(size_t)c * view->n_metrics], of_rows);
     for (uint32_t r = 0; r < view->lift->n_rows; r++)
-        parts[r * step] = of_rows[r];
+        if (of_rows[r].n > 0) /* most have none, and memory that nobody writes costs none */
+            parts[r * step] = of_rows[r];
 }
 
 /* p->cells and view->parts are there. */
@@ -291,11 +296,17 @@ enum pm_status pm_view_find_parts(struct pm_view *view, const uint32_t *row_of,
     struct parting p = {
         .view = view, .row_of = row_of, .n_cells = row_of ? view->n_rows : view->lift->n_classes};
     size_t step = (size_t)view->runners.n * view->n_metrics;
+    if (view->options.parts && view->n_metrics == 0)
+        return pm_error_set(err, PM_ERR_USAGE, "costs over %s need a metric other than n_calls",
+                            pm_runner_kind(view->options.parts)->plural);
     if (!view->options.parts || step == 0)
         return PM_OK;
+    view->axis.has_cost = pm_arena_alloc(&view->arena, view->runners.n);
+    if (!view->axis.has_cost)
+        return no_memory(err);
     p.cells = pm_alloc_array(p.n_cells, step * sizeof *p.cells);
     view->parts = p.parts = pm_alloc_array(view->n_rows, step * sizeof *p.parts);
     enum pm_status status = p.cells && p.parts ? make_parts(&p, err) : no_memory(err);
     free(p.cells);
-    return status;
+    return status != PM_OK ? status : pm_view_spread_parts(view, err);
 }

@@ -110,15 +110,18 @@ static void label_rank(const struct pm_archive_data *data, uint32_t thread, stru
 
 static const struct pm_runner_kind kinds[] = {
     [PM_RUNNER_THREAD] = {.word = "thread",
+                          .plural = "threads",
                           .key = thread_key,
                           .names = thread_names,
                           .label = label_thread,
                           .is_thread = true},
     [PM_RUNNER_PROCESS] = {.word = "process",
+                           .plural = "processes",
                            .key = process_key,
                            .names = process_names,
                            .label = label_process},
     [PM_RUNNER_RANK] = {.word = "rank",
+                        .plural = "ranks",
                         .key = rank_key,
                         .names = rank_names,
                         .label = label_rank,

@@ -34,7 +34,7 @@ struct pm_runner_names {
 
 /* thread: a position in data->threads, any of the runner's. */
 struct pm_runner_kind {
-    const char *word; /* "thread" */
+    const char *word, *plural; /* "thread", "threads" */
     /* Equal for all threads of one runner. PM_UNKNOWN: of none, and that is a runner as well, or
      * costs would be dropped. */
     int64_t (*key)(const struct pm_archive_data *data, uint32_t thread);
