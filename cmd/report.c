@@ -11,6 +11,7 @@ enum {
     OPT_LEVEL = CMD_KEY_FIRST,
     OPT_FOLD,
     OPT_BY,
+    OPT_AXIS,
     OPT_TREE,
     OPT_FLAT,
     OPT_METRIC,
@@ -97,6 +98,9 @@ static bool take_format(struct report_request *request, int key)
     return true;
 }
 
+/* In the order of the words of --axis. */
+static const enum pm_runner axis_kinds[] = {PM_RUNNER_PROCESS, PM_RUNNER_RANK, PM_RUNNER_THREAD};
+
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
     struct pm_view_options *options = &request->options;
@@ -108,6 +112,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_BY:
             options->by = (enum pm_view_by)parse->choice;
             request->by_given = true;
+            break;
+        case OPT_AXIS:
+            options->parts = axis_kinds[parse->choice];
             break;
         case OPT_TREE:
             options->tree = true;
@@ -200,10 +207,16 @@ static int report_main(struct cmd_parse *parse)
         return cmd_usage_error(
             parse, "'--tree' shows call paths of code, not of data: use '--by function', loop, "
                    "file or statement, or '--focus array:NAME' for the paths to an array");
+    if (grouping->runner && request.options.parts)
+        return cmd_usage_error(parse,
+                               "'--axis' shows where code costs how much: with rows that ran "
+                               "it ('--by %s') leave it out",
+                               pm_view_by_word(request.options.by));
     if (grouping->runner &&
         (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
-        return cmd_usage_error(parse, "'--tree', '--bounds' and '--rule' do not apply to processes "
-                                      "and threads: leave them out");
+        return cmd_usage_error(parse,
+                               "'--tree', '--bounds' and '--rule' do not apply to processes, "
+                               "ranks and threads: leave them out");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
             parse, "'--bounds' apply to the whole run, not to call paths: leave '--tree' out");
@@ -245,7 +258,11 @@ static const struct cmd_option pm_view_options[] = {
      "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; operation (default at level MPI): what is "
      "done, "
-     "with what; process and thread: who ran it"},
+     "with what; process, rank (of MPI) and thread: who ran it"},
+    {OPT_AXIS, "axis", "process|rank|thread",
+     "what each row costs over processes, ranks of MPI or threads: min, average and max of the "
+     "first metric, imbalance (max / average - 1, in percent), on how many it has a cost, and "
+     "where the max is"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
     {OPT_TREE, "tree", NULL, "one row for each call path, inclusive costs first"},
     {OPT_FOLD, "fold", "system|none",
@@ -276,8 +293,7 @@ static const struct cmd_option pm_view_options[] = {
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, or is mapped to it: func:NAME, loop:FILE:LINE, "
      "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "
-     "any "
-     "name; with * and ?"},
+     "any name; rank:NUMBER and thread:NAME as with --on; with * and ?"},
     {OPT_ON, "on", "RUNNER",
      "only what these ran: thread:NAME, process:NAME or rank:NUMBER, with * and ?"},
     {OPT_LIMIT, "limit", "NUMBER",

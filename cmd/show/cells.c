@@ -39,8 +39,8 @@ static struct show_scale scale_of_metric(const struct show_cells *cells, uint32_
                          cells->utf8);
 }
 
-static struct show_scale scale_of(const struct show_cells *cells,
-                                  const struct pm_view_column *column)
+static struct show_scale unit_of(const struct show_cells *cells,
+                                 const struct pm_view_column *column)
 {
     switch (pm_view_column_unit(column)) {
     case PM_VIEW_UNIT_COUNT:
@@ -60,6 +60,16 @@ static struct show_scale scale_of(const struct show_cells *cells,
     return *scale.unit ? scale : scale_of_metric(cells, column->metric);
 }
 
+/* Averages of counts are no whole numbers. */
+static struct show_scale scale_of(const struct show_cells *cells,
+                                  const struct pm_view_column *column)
+{
+    struct show_scale scale = unit_of(cells, column);
+    if (column->id == PM_VIEW_COLUMN_AVERAGE && scale.decimals == 0)
+        scale.decimals = 1;
+    return scale;
+}
+
 /* "own ms"; metrics other than wall time are named: "own page_faults". */
 static void name_by_metric(const struct pm_view *view, struct show_cell_column *column)
 {
@@ -67,11 +77,13 @@ static void name_by_metric(const struct pm_view *view, struct show_cell_column *
     const struct pm_graph_metric *metric = metric_of(view, column->of.metric);
     const char *unit = column->scale.unit;
     size_t len = *unit ? pm_view_bare_metric_len(metric) : strlen(metric->name);
-    bool is_sum = metric->aggregation == PM_SUM; /* else there is no inclusive one beside it */
-    if (view->metrics[column->of.metric] == view->time_metric)
+    /* else there is no inclusive one beside it */
+    bool has_word = metric->aggregation == PM_SUM || column->of.id != PM_VIEW_COLUMN_OWN;
+    bool is_spread = column->of.id >= PM_VIEW_COLUMN_LEAST; /* beside "own", which has the name */
+    if (is_spread || view->metrics[column->of.metric] == view->time_metric)
         len = 0; /* named above the table */
     snprintf(column->heading, sizeof column->heading, "%s%s%.*s%s%s",
-             is_sum ? pm_view_column_heading(&column->of) : "", is_sum && len ? " " : "",
+             has_word ? pm_view_column_heading(view, &column->of) : "", has_word && len ? " " : "",
              len > NAME_MOST ? NAME_MOST : (int)len, metric->name, *unit ? " " : "", unit);
 }
 
@@ -86,7 +98,7 @@ static void name(const struct pm_view *view, struct show_cell_column *column)
         return;
     }
     snprintf(column->heading, sizeof column->heading, "%s%s%s",
-             off_cpu ? off_cpu : pm_view_column_heading(&column->of), *unit ? " " : "", unit);
+             off_cpu ? off_cpu : pm_view_column_heading(view, &column->of), *unit ? " " : "", unit);
 }
 
 void show_cells_make(const struct pm_view *view, bool utf8, struct show_cells *ret)

@@ -41,6 +41,7 @@ bool show_has_column(const struct show_columns *columns, enum pm_view_column_id 
 bool show_tells_uncertain(const struct pm_view *report, const struct show_columns *columns)
 {
     return show_has_column(columns, PM_VIEW_COLUMN_TAKEN_OUT) ||
+           show_has_column(columns, PM_VIEW_COLUMN_LEAST) ||
            (report->has_words && report->has_inlined);
 }
 

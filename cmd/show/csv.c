@@ -37,7 +37,7 @@ static void number_csv(const struct pm_view_column *column, struct pm_view_numbe
     else if (number.kind == PM_VIEW_REAL && pm_view_column_unit(column) == PM_VIEW_UNIT_PERCENT)
         fprintf(out, "%.4f", number.real);
     else if (number.kind == PM_VIEW_REAL)
-        fprintf(out, "%.6g", number.real);
+        fprintf(out, column->id == PM_VIEW_COLUMN_AVERAGE ? "%.15g" : "%.6g", number.real);
 }
 
 static void csv_numbers(const struct pm_view *report, const struct show_columns *columns,

@@ -135,4 +135,5 @@ void show_say_measuring(struct pm_view *report)
 {
     say_text(show_measuring_text(report, true));
     say_text(pm_view_modes_line(report, true));
+    say_text(show_left_out_text(report, true));
 }

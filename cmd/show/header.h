@@ -33,5 +33,7 @@ typedef void show_fact_teller(void *context, enum show_fact_kind kind, const cha
 void show_tell_facts(struct pm_view *report, bool utf8, show_fact_teller *teller, void *context);
 /* What measuring cost, to be freed; NULL: nothing, or that is not known. */
 char *show_measuring_text(struct pm_view *report, bool utf8);
+/* What costs over locations leave out, likewise. */
+char *show_left_out_text(const struct pm_view *report, bool utf8);
 
 #endif

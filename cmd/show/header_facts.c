@@ -1,6 +1,8 @@
 /* What is said above rows: the run, how it was measured, warnings, and what the rows are. */
+#include "cells.h"
 #include "header.h"
 
+#include "mapping/view/axis.h"
 #include "mapping/view/groupings.h"
 
 #include <math.h>
@@ -344,6 +346,9 @@ static char *view_text(const struct pm_view *report)
         pm_buf_printf(&out, ", shared cost %s", rule_text(report));
     if (report->n_metrics && report->metrics[report->primary] == report->cpu_metric)
         pm_buf_printf(&out, ", %s", pm_view_sampled_word(report));
+    if (pm_view_has_axis(report))
+        pm_buf_printf(&out, ", over %u %s", report->axis.n_locations,
+                      pm_runner_kind(report->options.parts)->plural);
     return pm_buf_take(&out);
 }
 
@@ -374,6 +379,37 @@ static void tell_focus(const struct telling *telling)
         pm_buf_release(&several);
 }
 
+static void add_nowhere(const struct pm_view *report, bool utf8, struct pm_buf *out)
+{
+    const struct pm_runner_kind *kind = pm_runner_kind(report->options.parts);
+    const struct pm_graph_metric *metric =
+        &report->data->graph->metrics[report->metrics[report->primary]];
+    double all = (double)report->total.values[report->primary].own.value,
+           left_out = (double)report->axis.left_out;
+    struct show_scale scale = show_scale_of(metric, all, utf8);
+    const char *known = kind->why_none ? "" : "known "; /* all are that have a number */
+    pm_buf_printf(out, "%.*f%s%s of %s are of no %s%s, so no min, average or max has them",
+                  scale.decimals, left_out / scale.divisor, *scale.unit ? " " : "", scale.unit,
+                  metric->name, known, kind->word);
+}
+
+char *show_left_out_text(const struct pm_view *report, bool utf8)
+{
+    struct pm_buf out = PM_BUF_INIT(1 << 16);
+    const struct pm_view_axis *axis = &report->axis;
+    if (!pm_view_has_axis(report))
+        return NULL;
+    if (axis->left_out)
+        add_nowhere(report, utf8, &out);
+    if (axis->n_unmeasured)
+        pm_buf_printf(&out, "%s%s was not measured on %u of %u %s, which min and average leave out",
+                      out.len ? "; " : "",
+                      report->data->graph->metrics[report->metrics[report->primary]].name,
+                      axis->n_unmeasured, axis->n_unmeasured + axis->n_locations,
+                      pm_runner_kind(report->options.parts)->plural);
+    return pm_buf_take(&out);
+}
+
 static void tell_view(const struct telling *telling)
 {
     const struct pm_view *report = telling->report;
@@ -385,6 +421,7 @@ static void tell_view(const struct telling *telling)
              100 * report->folded_value / total);
     if (report->options.focus || report->options.runner)
         tell_focus(telling);
+    tell_text(telling, SHOW_FACT_NOTE, show_left_out_text(report, telling->utf8));
 }
 
 void show_tell_facts(struct pm_view *report, bool utf8, show_fact_teller *teller, void *context)

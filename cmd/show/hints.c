@@ -1,7 +1,33 @@
 /* Below a table on a terminal: what its marks mean, and what else the archive has. */
 #include "show.h"
 
+#include "mapping/view/axis.h"
+#include "mapping/view/columns.h"
+
 #include <ctype.h>
+
+/* Over locations, numbers may be uncertain where the row's own is not. */
+static bool has_uncertain_spread(const struct pm_view *report, const struct pm_view_row *row,
+                                 enum pm_view_part part)
+{
+    struct pm_view_column columns[PM_VIEW_MAX_COLUMNS];
+    uint32_t n = pm_view_text_columns(report, columns);
+    for (uint32_t c = 0; c < n; c++)
+        if (pm_view_marks_doubt(report, &columns[c], part) &&
+            pm_view_number_of(report, &columns[c], row, part).is_uncertain)
+            return true;
+    return false;
+}
+
+static bool has_uncertain_location(const struct pm_view *report)
+{
+    if (!pm_view_has_axis(report))
+        return false;
+    for (uint32_t r = 0; r < report->n_shown; r++)
+        if (has_uncertain_spread(report, &report->rows[r], PM_VIEW_PART_ROW))
+            return true;
+    return has_uncertain_spread(report, &report->total, PM_VIEW_PART_TOTAL);
+}
 
 static bool has_uncertain_row(const struct pm_view *report)
 {
@@ -10,7 +36,7 @@ static bool has_uncertain_row(const struct pm_view *report)
             (report->options.tree && pm_view_is_doubtful(report, &report->rows[r], false)) ||
             pm_view_has_words_of_inlined(report, &report->rows[r], report->primary))
             return true;
-    return false;
+    return has_uncertain_location(report);
 }
 
 static void add(struct pm_buf *hints, const char *before, const char *text)
@@ -116,25 +142,43 @@ static bool has_words_of_inlined(const struct pm_view *report)
     return false;
 }
 
+/* Of samples and counts. any_least: a number of the table is at least what is shown. */
+static const char *why_few(const struct pm_view *report, bool any_least)
+{
+    _Static_assert(PM_VIEW_FEW_SAMPLES == 10, "the number in the texts");
+    if (!pm_view_has_axis(report))
+        return "fewer than 10 samples";
+    if (report->metrics[report->primary] != report->cpu_metric)
+        return "made of numbers that are at least";
+    return any_least ? "few samples, or made of numbers that are at least"
+                     : "fewer than 10 samples, or too few to tell imbalance from chance";
+}
+
+static const char *meaning_of_uncertain(const struct pm_view *report, bool any_least)
+{
+    if (has_words_of_inlined(report))
+        return "some of it may be of functions that were inlined there";
+    if (report->metrics[report->primary] != report->wall_metric)
+        return why_few(report, any_least);
+    if (pm_view_has_axis(report) && any_least)
+        return "uncertain, or made of numbers that are at least";
+    return why_uncertain(report);
+}
+
 /* What the marks of the table mean, those that are in it. */
 static void print_legend(struct pm_view *report, const struct show_term *term,
                          const struct show_marks *marks, FILE *out)
 {
     struct legend legend = {out, term->width, 0};
-    bool is_uncertain = has_uncertain_row(report),
-         of_estimates = is_uncertain && report->metrics[report->primary] == report->wall_metric;
-    char few[32];
+    bool is_uncertain = has_uncertain_row(report);
     if (!marks->at_least && !is_uncertain && !marks->preempted && !*marks->letters)
         return;
-    snprintf(few, sizeof few, "fewer than %d samples", PM_VIEW_FEW_SAMPLES);
     fputs(term->color ? SHOW_DIM : "", out);
     if (marks->at_least)
         add_meaning(&legend,
                     term->utf8 ? "≥" : ">=", "at least, because not all of it was followed");
-    if (is_uncertain && has_words_of_inlined(report))
-        add_meaning(&legend, "~", "some of it may be of functions that were inlined there");
-    else if (is_uncertain)
-        add_meaning(&legend, "~", of_estimates ? why_uncertain(report) : few);
+    if (is_uncertain)
+        add_meaning(&legend, "~", meaning_of_uncertain(report, marks->at_least));
     for (const char *letter = marks->letters; *letter; letter++)
         add_meaning(&legend, (const char[]){*letter, 0}, pm_view_mark_meaning(*letter));
     if (marks->preempted)

@@ -3,6 +3,7 @@
 #include "formats.h"
 
 #include "mapping/base/json.h"
+#include "mapping/view/axis.h"
 #include "mapping/view/keys.h"
 
 #include <inttypes.h>
@@ -90,6 +91,20 @@ static void print_execution(const struct pm_view *report, struct pm_json *json)
     pm_json_end(json);
 }
 
+/* Of views with locations. */
+static void print_axis(const struct pm_view *report, struct pm_json *json)
+{
+    if (!pm_view_has_axis(report))
+        return;
+    pm_json_object(json, "axis");
+    pm_json_string(json, "kind", pm_runner_kind(report->options.parts)->word);
+    pm_json_string(json, "metric", metric_of(report, report->primary)->name);
+    pm_json_u64(json, "n_locations", report->axis.n_locations);
+    pm_json_u64(json, "n_not_measured", report->axis.n_unmeasured);
+    pm_json_i64(json, "left_out", report->axis.left_out);
+    pm_json_end(json);
+}
+
 static void print_view(const struct pm_view *report, struct pm_json *json)
 {
     pm_json_object(json, "view");
@@ -104,6 +119,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
                                                          : split_words[report->options.split]);
     pm_json_string(json, "focus", report->options.focus);
     pm_json_string(json, "on", report->options.runner);
+    print_axis(report, json);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "share_of",
                    report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");
@@ -244,21 +260,20 @@ static void print_traits(const struct pm_view_row *row, struct pm_json *json)
     pm_json_bool(json, "is_sampled", row->traits.is_sampled);
 }
 
-static void runner_json(const struct pm_view *report, const struct pm_view_row *row,
-                        struct pm_json *json)
+static void thread_json(const struct pm_thread *thread, struct pm_json *json)
 {
-    const struct pm_process *process = pm_view_process_of(report, row);
-    const struct pm_thread *thread = pm_view_thread_of(report, row);
-    if (thread) {
-        pm_json_object(json, "thread");
-        pm_json_string(json, "name", thread->name);
-        show_known_json(json, "tid", thread->tid);
-        show_known_json(json, "n_threads", thread->n_threads);
-        show_known_json(json, "start_ns", thread->start_ns);
-        show_known_json(json, "end_ns", thread->end_ns);
-        show_known_json(json, "cpu_ns", thread->cpu_ns);
-        pm_json_end(json);
-    }
+    pm_json_object(json, "thread");
+    pm_json_string(json, "name", thread->name);
+    show_known_json(json, "tid", thread->tid);
+    show_known_json(json, "n_threads", thread->n_threads);
+    show_known_json(json, "start_ns", thread->start_ns);
+    show_known_json(json, "end_ns", thread->end_ns);
+    show_known_json(json, "cpu_ns", thread->cpu_ns);
+    pm_json_end(json);
+}
+
+static void process_json(const struct pm_process *process, struct pm_json *json)
+{
     pm_json_object(json, "process");
     show_known_json(json, "pid", process->pid);
     show_known_json(json, "image", process->image);
@@ -270,6 +285,22 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
     show_known_json(json, "user_cpu_ns", process->user_cpu_ns);
     show_known_json(json, "system_cpu_ns", process->system_cpu_ns);
     pm_json_end(json);
+}
+
+/* A rank may be several processes, as of a shell and what it starts. */
+static void runner_json(const struct pm_view *report, const struct pm_view_row *row,
+                        struct pm_json *json)
+{
+    const struct pm_process *process = pm_view_process_of(report, row);
+    const struct pm_thread *thread = pm_view_thread_of(report, row);
+    if (report->options.by == PM_VIEW_BY_RANK) {
+        show_known_json(json, "rank", process->rank);
+        pm_json_u64(json, "n_processes", pm_view_n_processes_of(report, row));
+        return;
+    }
+    if (thread)
+        thread_json(thread, json);
+    process_json(process, json);
 }
 
 static void row_key_json(const struct pm_view_key *key, struct pm_json *json)

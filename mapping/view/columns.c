@@ -1,6 +1,7 @@
 /* The table of columns: what each is called, which views and which parts of them have it, how
  * to get it, and how text shows it. */
 #include "columns.h"
+#include "axis.h"
 #include "groupings.h"
 
 #include <math.h>
@@ -77,6 +78,12 @@ static bool has_calls(const struct pm_view *view, uint32_t m)
 static bool has_entries(const struct pm_view *view, uint32_t m)
 {
     return has_calls(view, m) && !pm_view_grouping(view)->counts_all;
+}
+
+/* Over locations, of the first metric. */
+static bool has_spread(const struct pm_view *view, uint32_t m)
+{
+    return m == view->primary && pm_view_has_axis(view);
 }
 
 /* --- what they are of a row --- */
@@ -164,6 +171,111 @@ static struct pm_view_number entries(const struct cell *c)
     return number;
 }
 
+/* NULL: a row without own times, or nothing took part. */
+static const struct pm_view_spread *spread_of(const struct cell *c)
+{
+    const struct pm_view *view = c->view;
+    bool untimed = c->row->traits.is_untimed && is_wall(view, view->primary);
+    if (c->part == PM_VIEW_PART_ROW && untimed && !view->options.tree)
+        return NULL;
+    return c->row->spread && c->row->spread->n > 0 ? c->row->spread : NULL;
+}
+
+/* What is at least, or uncertain, in the row is so on its locations. */
+static bool spread_is_at_least(const struct cell *c)
+{
+    bool is_row = c->part == PM_VIEW_PART_ROW;
+    return (is_row || c->view->n_lost_events) &&
+           pm_view_is_at_least(c->view, c->row, c->view->primary, c->view->options.tree && is_row);
+}
+
+static bool spread_is_uncertain(const struct cell *c)
+{
+    bool inclusive = c->view->options.tree && c->part == PM_VIEW_PART_ROW;
+    if (is_wall(c->view, c->view->primary))
+        return pm_view_spread_is_off(c->view, c->row) ||
+               pm_view_is_doubtful(c->view, c->row, inclusive);
+    return pm_view_is_uncertain(c->view, c->row);
+}
+
+static struct pm_view_number of_location(const struct cell *c, const struct pm_amount *amount)
+{
+    bool is_average = metric_of(c->view, c->view->primary)->aggregation == PM_AVERAGE;
+    if (amount->n == 0)
+        return (struct pm_view_number){0};
+    struct pm_view_number number =
+        is_average ? real((double)amount->value / amount->n) : integer(amount->value);
+    number.is_at_least = spread_is_at_least(c);
+    number.is_uncertain =
+        spread_is_uncertain(c) || pm_view_is_few_samples(c->view, c->row, number.real);
+    return number;
+}
+
+static struct pm_view_number least(const struct cell *c)
+{
+    const struct pm_view_spread *spread = spread_of(c);
+    return spread ? of_location(c, &spread->least) : (struct pm_view_number){0};
+}
+
+static struct pm_view_number average(const struct cell *c)
+{
+    const struct pm_view_spread *spread = spread_of(c);
+    if (!spread)
+        return (struct pm_view_number){0};
+    struct pm_view_number number = real(pm_view_spread_average(spread));
+    number.is_at_least = spread_is_at_least(c);
+    number.is_uncertain = spread_is_uncertain(c);
+    return number;
+}
+
+static struct pm_view_number most(const struct cell *c)
+{
+    const struct pm_view_spread *spread = spread_of(c);
+    if (!spread)
+        return (struct pm_view_number){0};
+    struct pm_view_number number = of_location(c, &spread->most);
+    number.is_at_least |= spread->most_is_at_least;
+    return number;
+}
+
+/* Of numbers that may be more it is no bound. */
+static struct pm_view_number imbalance(const struct cell *c)
+{
+    const struct pm_view_spread *spread = spread_of(c);
+    if (!spread)
+        return (struct pm_view_number){0};
+    struct pm_view_number number = real(pm_view_imbalance_pct(spread));
+    if (number.kind == PM_VIEW_NO_NUMBER || spread->n == 1) /* 0, whatever it has */
+        return number;
+    bool rows_may_be_more = spread_is_at_least(c);
+    number.is_at_least = spread->most_is_at_least && !rows_may_be_more;
+    number.is_uncertain =
+        rows_may_be_more || most(c).is_uncertain || pm_view_imbalance_is_noise(c->view, c->row);
+    return number;
+}
+
+static struct pm_view_number locations(const struct cell *c)
+{
+    const struct pm_view_spread *spread = spread_of(c);
+    if (!spread)
+        return (struct pm_view_number){0};
+    struct pm_view_number number = integer(spread->n_with);
+    bool may_be_more = spread_is_at_least(c) || spread->has_shared;
+    number.is_at_least = may_be_more && spread->n_with < spread->n;
+    return number;
+}
+
+static struct pm_view_number most_at(const struct cell *c)
+{
+    const struct pm_view_spread *spread = spread_of(c);
+    int64_t place = spread ? pm_view_spread_place(c->view, spread) : PM_UNKNOWN;
+    if (place == PM_UNKNOWN)
+        return (struct pm_view_number){0};
+    struct pm_view_number number = integer(place);
+    number.is_uncertain = imbalance(c).is_uncertain;
+    return number;
+}
+
 /* --- where text has them --- */
 
 static bool is_off_cpu(const struct pm_view *view, uint32_t m)
@@ -180,21 +292,27 @@ static bool tree_is_first(const struct pm_view *view, uint32_t m)
 /* Beside what rows are sorted by, the other of own and inclusive. */
 static bool shows_both(const struct pm_view *view, uint32_t m)
 {
-    return is_sum(view, m) && !view->measured_nothing &&
+    return is_sum(view, m) && !view->measured_nothing && !pm_view_has_axis(view) &&
            (!pm_view_is_fine(view) || view->options.tree) && !pm_view_is_by_runner(view);
+}
+
+/* Unless it was asked for, what is over locations takes its room. */
+static bool shows_off_cpu(const struct pm_view *view)
+{
+    return !pm_view_has_axis(view) || view->options.metrics;
 }
 
 static bool shows_own(const struct pm_view *view, uint32_t m)
 {
     if (is_off_cpu(view, m))
-        return !view->options.tree;
+        return !view->options.tree && shows_off_cpu(view);
     return !tree_is_first(view, m) || shows_both(view, m);
 }
 
 static bool shows_inclusive(const struct pm_view *view, uint32_t m)
 {
     if (is_off_cpu(view, m))
-        return view->options.tree;
+        return view->options.tree && shows_off_cpu(view);
     return tree_is_first(view, m) || shows_both(view, m);
 }
 
@@ -214,6 +332,21 @@ static bool shows_taken_out(const struct pm_view *view, uint32_t m)
 static bool shows_share(const struct pm_view *view, uint32_t m)
 {
     return m == view->primary && (m == view->n_metrics || is_sum(view, m));
+}
+
+static const char *locations_heading(const struct pm_view *view)
+{
+    return pm_runner_kind(view->options.parts)->plural;
+}
+
+static const char *most_at_heading(const struct pm_view *view)
+{
+    static const char *const words[PM_N_RUNNERS] = {
+        [PM_RUNNER_THREAD] = "at tid",
+        [PM_RUNNER_PROCESS] = "at pid",
+        [PM_RUNNER_RANK] = "at rank",
+    };
+    return words[view->options.parts];
 }
 
 /* After all metrics; alone where there are none. */
@@ -237,7 +370,8 @@ enum {
 enum place { PLACE_FIRST = 1, PLACE_CALLS, PLACE_SHARE, PLACE_SECOND, PLACE_LATER };
 
 struct text {
-    enum place place; /* 0: only programs get it */
+    const char *(*heading)(const struct pm_view *view); /* NULL: the column's */
+    enum place place;                                   /* 0: only programs get it */
     enum place tree_place;
     /* m: beside which metric, n_metrics for after them all. NULL: wherever the view has it */
     bool (*is_shown)(const struct pm_view *view, uint32_t m);
@@ -270,31 +404,31 @@ static const struct column_kind {
     /* clang-format off */
     [PM_VIEW_COLUMN_OWN] = {
         "own_", "own", .by_metric = true, ALL, always, .of = own,
-        .text = {PLACE_FIRST, .tree_place = PLACE_SECOND, .is_shown = shows_own,
+        .text = {.place = PLACE_FIRST, .tree_place = PLACE_SECOND, .is_shown = shows_own,
                  .unit = PM_VIEW_UNIT_METRIC, .tree_turn = PM_VIEW_GOES_TREE_OWN,
                  .keeps_row = true, .doubt = TOTAL /* of rows the share says it */,
                  .tree_doubt = ROW /* which is of inclusive times there */},
     },
     [PM_VIEW_COLUMN_INCLUSIVE] = {
         "inclusive_", "incl.", .by_metric = true, ROW, is_sum, .of = inclusive,
-        .text = {PLACE_SECOND, .tree_place = PLACE_FIRST, .is_shown = shows_inclusive,
+        .text = {.place = PLACE_SECOND, .tree_place = PLACE_FIRST, .is_shown = shows_inclusive,
                  .unit = PM_VIEW_UNIT_METRIC, .turn = PM_VIEW_GOES_INCLUSIVE,
                  .other_turn = PM_VIEW_GOES_OTHER_METRIC, .doubt = ROW, .outside_blank = true},
     },
     [PM_VIEW_COLUMN_AT_LEAST] = {
         "at_least_", "at least", .by_metric = true, ROW, has_bounds, .of = at_least,
-        .text = {PLACE_LATER, .is_shown = shows_bounds, .unit = PM_VIEW_UNIT_METRIC,
+        .text = {.place = PLACE_LATER, .is_shown = shows_bounds, .unit = PM_VIEW_UNIT_METRIC,
                  .keeps_row = true},
     },
     [PM_VIEW_COLUMN_AT_MOST] = {
         "at_most_", "at most", .by_metric = true, ROW, has_bounds, .of = at_most,
-        .text = {PLACE_LATER, .is_shown = shows_bounds, .unit = PM_VIEW_UNIT_METRIC,
+        .text = {.place = PLACE_LATER, .is_shown = shows_bounds, .unit = PM_VIEW_UNIT_METRIC,
                  .keeps_row = true},
     },
     [PM_VIEW_COLUMN_TAKEN_OUT] = {
         "taken_out_ns", "subtracted", .parts = ALL, has_taken_out, IN_ROW(taken_out_ns),
         .sums = true,
-        .text = {PLACE_LATER, .is_shown = shows_taken_out, .unit = PM_VIEW_UNIT_METRIC,
+        .text = {.place = PLACE_LATER, .is_shown = shows_taken_out, .unit = PM_VIEW_UNIT_METRIC,
                  .turn = PM_VIEW_GOES_FOR_FULL_NAMES, .keeps_row = true, .blank_zero = ALL},
     },
     [PM_VIEW_COLUMN_OWN_UNCERTAINTY] = {
@@ -307,7 +441,7 @@ static const struct column_kind {
     },
     [PM_VIEW_COLUMN_SHARE] = {
         "share_pct", "share %", .parts = ALL, always, .of = share,
-        .text = {PLACE_SHARE, .is_shown = shows_share, .unit = PM_VIEW_UNIT_PERCENT,
+        .text = {.place = PLACE_SHARE, .is_shown = shows_share, .unit = PM_VIEW_UNIT_PERCENT,
                  .has_bar = true, .turn = PM_VIEW_GOES_SHARE, .doubt = ROW,
                  .tree_blank = REST /* rows have inclusive shares, which do not add up */},
     },
@@ -316,12 +450,42 @@ static const struct column_kind {
     },
     [PM_VIEW_COLUMN_CALLS] = {
         "n_calls", "calls", .parts = ALL, has_calls, IN_ROW(n_calls), .sums = true, .of = calls,
-        .text = {PLACE_CALLS, .is_shown = shows_calls, .turn = PM_VIEW_GOES_CALLS,
+        .text = {.place = PLACE_CALLS, .is_shown = shows_calls, .turn = PM_VIEW_GOES_CALLS,
                  .blank_zero = ROW | REST},
     },
     [PM_VIEW_COLUMN_ENTRIES] = {
         "n_loop_entries", "entries", .parts = ALL, has_entries, IN_ROW(n_loop_entries),
         .sums = true, .of = entries,
+    },
+    [PM_VIEW_COLUMN_LEAST] = {
+        "min_", "min", .by_metric = true, ROW | TOTAL, has_spread, .of = least,
+        .text = {.place = PLACE_LATER, .is_shown = has_spread, .unit = PM_VIEW_UNIT_METRIC,
+                 .turn = PM_VIEW_GOES_INCLUSIVE, .doubt = ROW | TOTAL},
+    },
+    [PM_VIEW_COLUMN_AVERAGE] = {
+        "average_", "average", .by_metric = true, ROW | TOTAL, has_spread, .of = average,
+        .text = {.place = PLACE_LATER, .is_shown = has_spread, .unit = PM_VIEW_UNIT_METRIC,
+                 .turn = PM_VIEW_GOES_INCLUSIVE, .doubt = ROW | TOTAL},
+    },
+    [PM_VIEW_COLUMN_MOST] = {
+        "max_", "max", .by_metric = true, ROW | TOTAL, has_spread, .of = most,
+        .text = {.place = PLACE_LATER, .is_shown = has_spread, .unit = PM_VIEW_UNIT_METRIC,
+                 .doubt = ROW | TOTAL},
+    },
+    {
+        "max_location", "at", .parts = ROW | TOTAL, has_spread, .of = most_at,
+        .text = {most_at_heading, PLACE_LATER, .is_shown = has_spread,
+                 .turn = PM_VIEW_GOES_INCLUSIVE, .doubt = ROW | TOTAL},
+    },
+    {
+        "imbalance_pct", "imbalance %", .parts = ROW | TOTAL, has_spread, .of = imbalance,
+        .text = {.place = PLACE_LATER, .is_shown = has_spread, .unit = PM_VIEW_UNIT_PERCENT,
+                 .doubt = ROW | TOTAL},
+    },
+    {
+        "n_locations_with_cost", "locations", .parts = ROW | TOTAL, has_spread, .of = locations,
+        .text = {locations_heading, PLACE_LATER, .is_shown = has_spread,
+                 .turn = PM_VIEW_GOES_CALLS},
     },
     /* clang-format on */
 };
@@ -417,9 +581,10 @@ uint32_t pm_view_text_columns(const struct pm_view *view, struct pm_view_column 
     return n;
 }
 
-const char *pm_view_column_heading(const struct pm_view_column *column)
+const char *pm_view_column_heading(const struct pm_view *view, const struct pm_view_column *column)
 {
-    return kinds[column->id].heading;
+    const struct column_kind *kind = &kinds[column->id];
+    return kind->text.heading ? kind->text.heading(view) : kind->heading;
 }
 
 bool pm_view_column_is_of_metric(const struct pm_view_column *column)

@@ -31,13 +31,16 @@ enum pm_view_column_id {
     PM_VIEW_COLUMN_SAMPLES,
     PM_VIEW_COLUMN_CALLS,
     PM_VIEW_COLUMN_ENTRIES,
+    PM_VIEW_COLUMN_LEAST, /* over the locations of options.parts */
+    PM_VIEW_COLUMN_AVERAGE,
+    PM_VIEW_COLUMN_MOST,
     PM_VIEW_N_COLUMN_IDS
 };
 
 /* Of a view: its rows, the sum of those that are not shown, the sum of all. */
 enum pm_view_part { PM_VIEW_PART_ROW = 1, PM_VIEW_PART_REST = 2, PM_VIEW_PART_TOTAL = 4 };
 
-enum { PM_VIEW_MAX_COLUMNS = 128, PM_VIEW_KEY_BYTES = 160 };
+enum { PM_VIEW_MAX_COLUMNS = 160, PM_VIEW_KEY_BYTES = 160 };
 
 struct pm_view_column {
     uint32_t id;                 /* enum pm_view_column_id, or a later entry of the table */
@@ -95,7 +98,8 @@ enum pm_view_turn {
 /* Fills ret_columns[PM_VIEW_MAX_COLUMNS] with those that text shows, from left to right; returns
  * their number. What rows are sorted by comes first, with its share. */
 uint32_t pm_view_text_columns(const struct pm_view *view, struct pm_view_column *ret_columns);
-const char *pm_view_column_heading(const struct pm_view_column *column); /* "own" */
+const char *pm_view_column_heading(const struct pm_view *view,
+                                   const struct pm_view_column *column); /* "own" */
 /* Is it of one metric, which its heading then names? */
 bool pm_view_column_is_of_metric(const struct pm_view_column *column);
 enum pm_view_unit pm_view_column_unit(const struct pm_view_column *column);

@@ -253,7 +253,9 @@ static void add_runner(const struct making *k, const struct pm_view_row *row, st
     struct pm_runner_names names = kind->names(data, row->source);
     const char *exe = pm_view_process_of(k->view, row)->exe;
     pm_buf_add_str(out, kind->word);
-    if (kind->why_none)
+    if (kind->why_none && names.number == PM_UNKNOWN)
+        pm_buf_add_str(out, " none");
+    else if (kind->why_none)
         pm_buf_printf(out, " %lld", (long long)names.number);
     else if (kind->is_thread)
         pm_buf_printf(out, " %s", names.names[0]);

@@ -252,6 +252,7 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
     } else if (!view->options.metrics) {
         view->shows_calls =
             view->calls_metric != PM_NONE && !view->measured_nothing && !view->only_samples &&
+            !view->options.parts &&
             (!pm_view_is_fine(view) || view->options.tree || view->time_metric == PM_NONE);
         if (view->time_metric != PM_NONE)
             view->metrics[view->n_metrics++] = view->time_metric;

@@ -1,6 +1,9 @@
 /* Views that tell runners apart: of some of them only, and what each has of a row. Costs are read
  * from the archive again, each of its own thread, so views that do not ask pay nothing. */
+#include "axis.h"
 #include "groupings.h"
+
+#include "mapping/graph/pattern.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -46,6 +49,38 @@ static enum pm_status refuse_runner(const char *text, struct pm_error *err)
     return PM_ERR_USAGE;
 }
 
+static const char *const asks_twice =
+    "'--focus %s' and '--on %s' both say who ran it: leave one of them out";
+
+static bool names_noun(const struct pm_view *view, const char *text)
+{
+    const struct pm_graph *graph = view->data->graph;
+    struct pm_pattern pattern = pm_pattern_in(text, graph);
+    for (pm_index n = 0; n < graph->n_nouns; n++)
+        if (pm_pattern_fits(&pattern, &graph->nouns[n]))
+            return true;
+    return false;
+}
+
+bool pm_view_names_runner(const char *text)
+{
+    enum pm_runner kind;
+    return text && name_in(text, &kind);
+}
+
+/* A focus on what ran, where no noun is called so, is what `runner` asks for. */
+static enum pm_status take_from_focus(struct pm_view *view, struct pm_error *err)
+{
+    struct pm_view_options *options = &view->options;
+    if (!pm_view_names_runner(options->focus) || names_noun(view, options->focus))
+        return PM_OK;
+    if (options->runner)
+        return pm_error_set(err, PM_ERR_USAGE, asks_twice, options->focus, options->runner);
+    options->runner = options->focus;
+    options->focus = NULL;
+    return PM_OK;
+}
+
 static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_archive_data *data = view->data;
@@ -68,15 +103,25 @@ static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
     return PM_ERR_NOT_FOUND;
 }
 
+static enum pm_status find_runners(struct pm_view *view, enum pm_runner kind, struct pm_error *err)
+{
+    enum pm_status status = pm_runners_find(view->data, kind, err, &view->runners);
+    if (status != PM_OK)
+        return status;
+    return pm_runners_refuse_none(&view->runners, kind, err);
+}
+
 enum pm_status pm_view_choose_runners(struct pm_view *view, struct pm_error *err)
 {
     enum pm_runner rows = pm_view_grouping(view)->runner, parts = view->options.parts;
+    enum pm_status status = take_from_focus(view, err);
+    if (status != PM_OK)
+        return status;
     if (rows && parts)
         return pm_error_set(err, PM_ERR_USAGE, "rows are already %ss: they have no parts",
                             pm_runner_kind(rows)->word);
     if (rows || parts) {
-        enum pm_status status =
-            pm_runners_find(view->data, rows ? rows : parts, err, &view->runners);
+        status = find_runners(view, rows ? rows : parts, err);
         if (status != PM_OK)
             return status;
     }
@@ -185,6 +230,8 @@ static bool add_to_cell(void *context, const struct pm_cost *cost)
 {
     struct parting *p = context;
     const struct pm_view *view = p->view;
+    if (cost->metric == view->metrics[view->primary] && cost->value != 0)
+        view->axis.has_cost[view->runners.of_thread[cost->thread]] = true;
     if (!view->in_focus[cost->context])
         return true;
     uint32_t cell = p->row_of
@@ -208,7 +255,8 @@ static void lift_cells(struct parting *p, uint32_t runner, uint32_t m, struct pm
     struct pm_amount *parts = p->parts + (size_t)runner * view->n_metrics + m;
     if (p->row_of) {
         for (uint32_t r = 0; r < p->n_cells; r++)
-            parts[r * step] = cells[(size_t)r * view->n_metrics];
+            if (cells[(size_t)r * view->n_metrics].n > 0)
+                parts[r * step] = cells[(size_t)r * view->n_metrics];
         return;
     }
     memset(of_rows, 0, view->lift->n_rows * sizeof *of_rows);
@@ -217,7 +265,8 @@ static void lift_cells(struct parting *p, uint32_t runner, uint32_t m, struct pm
             p->overflow |= !pm_lift_divide(view->lift, c, aggregation_of(view, m),
                                            &cells[(size_t)c * view->n_metrics], of_rows);
     for (uint32_t r = 0; r < view->lift->n_rows; r++)
-        parts[r * step] = of_rows[r];
+        if (of_rows[r].n > 0) /* most have none, and memory that nobody writes costs none */
+            parts[r * step] = of_rows[r];
 }
 
 /* p->cells and view->parts are there. */
@@ -247,11 +296,17 @@ enum pm_status pm_view_find_parts(struct pm_view *view, const uint32_t *row_of,
     struct parting p = {
         .view = view, .row_of = row_of, .n_cells = row_of ? view->n_rows : view->lift->n_classes};
     size_t step = (size_t)view->runners.n * view->n_metrics;
+    if (view->options.parts && view->n_metrics == 0)
+        return pm_error_set(err, PM_ERR_USAGE, "costs over %s need a metric other than n_calls",
+                            pm_runner_kind(view->options.parts)->plural);
     if (!view->options.parts || step == 0)
         return PM_OK;
+    view->axis.has_cost = pm_arena_alloc(&view->arena, view->runners.n);
+    if (!view->axis.has_cost)
+        return no_memory(err);
     p.cells = pm_alloc_array(p.n_cells, step * sizeof *p.cells);
     view->parts = p.parts = pm_alloc_array(view->n_rows, step * sizeof *p.parts);
     enum pm_status status = p.cells && p.parts ? make_parts(&p, err) : no_memory(err);
     free(p.cells);
-    return status;
+    return status != PM_OK ? status : pm_view_spread_parts(view, err);
 }

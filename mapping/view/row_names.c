@@ -348,9 +348,13 @@ static void add_set(const struct pm_view_naming *naming, const struct pm_view_ro
             n_left++;
             continue;
         }
-        n_listed++;
         pm_buf_add(&list, one.data, one.len + 1); /* with its zero */
+        if (list.failed)
+            break;
+        n_listed++;
     }
+    if (list.failed) /* what is in it is not known */
+        n_listed = 0;
     if (n_listed > 1)
         pm_buf_add_byte(out, '{');
     const char *p = list.data;

@@ -110,15 +110,18 @@ static void label_rank(const struct pm_archive_data *data, uint32_t thread, stru
 
 static const struct pm_runner_kind kinds[] = {
     [PM_RUNNER_THREAD] = {.word = "thread",
+                          .plural = "threads",
                           .key = thread_key,
                           .names = thread_names,
                           .label = label_thread,
                           .is_thread = true},
     [PM_RUNNER_PROCESS] = {.word = "process",
+                           .plural = "processes",
                            .key = process_key,
                            .names = process_names,
                            .label = label_process},
     [PM_RUNNER_RANK] = {.word = "rank",
+                        .plural = "ranks",
                         .key = rank_key,
                         .names = rank_names,
                         .label = label_rank,
@@ -184,15 +187,31 @@ bool pm_runner_fits(const struct pm_archive_data *data, enum pm_runner kind, uin
     return found;
 }
 
+/* Items are by key, and what has no number comes first. */
+static bool has_numbers(const struct pm_runners *runners)
+{
+    return runners->n && runners->items[runners->n - 1].key != PM_UNKNOWN;
+}
+
+static const char *const none_text = "this archive knows no %ss: %s";
+
+enum pm_status pm_runners_refuse_none(const struct pm_runners *runners, enum pm_runner kind,
+                                      struct pm_error *err)
+{
+    const struct pm_runner_kind *runner = pm_runner_kind(kind);
+    if (!runner->why_none || has_numbers(runners))
+        return PM_OK;
+    return pm_error_set(err, PM_ERR_NOT_FOUND, none_text, runner->word, runner->why_none);
+}
+
 static void add_range(const struct pm_runner_kind *runner, const struct pm_runners *runners,
                       const char *name, struct pm_buf *out)
 {
-    const struct pm_runner_item *last = runners->n ? &runners->items[runners->n - 1] : NULL;
-    if (!last || last->key == PM_UNKNOWN) {
-        pm_buf_printf(out, "this archive knows no %ss: %s", runner->word, runner->why_none);
+    if (!has_numbers(runners)) {
+        pm_buf_printf(out, none_text, runner->word, runner->why_none);
         return;
     }
-    const struct pm_runner_item *first = runners->items;
+    const struct pm_runner_item *first = runners->items, *last = &runners->items[runners->n - 1];
     first += first->key == PM_UNKNOWN;
     pm_buf_printf(out, "no %s '%s' in this archive; there are %ss %lld to %lld", runner->word, name,
                   runner->word, (long long)first->key, (long long)last->key);
@@ -296,6 +315,16 @@ enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err)
     return status == PM_OK && adding.overflow
                ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold")
                : status;
+}
+
+uint32_t pm_view_n_processes_of(const struct pm_view *view, const struct pm_view_row *row)
+{
+    const struct pm_archive_data *data = view->data;
+    int64_t rank = rank_key(data, row->source);
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < data->n_processes; p++)
+        n += data->processes[p].rank == rank;
+    return n;
 }
 
 const struct pm_process *pm_view_process_of(const struct pm_view *view,

@@ -34,7 +34,7 @@ struct pm_runner_names {
 
 /* thread: a position in data->threads, any of the runner's. */
 struct pm_runner_kind {
-    const char *word; /* "thread" */
+    const char *word, *plural; /* "thread", "threads" */
     /* Equal for all threads of one runner. PM_UNKNOWN: of none, and that is a runner as well, or
      * costs would be dropped. */
     int64_t (*key)(const struct pm_archive_data *data, uint32_t thread);
@@ -63,6 +63,10 @@ PM_MUST_CHECK enum pm_status pm_runners_find(const struct pm_archive_data *data,
                                              enum pm_runner kind, struct pm_error *err,
                                              struct pm_runners *ret_runners);
 void pm_runners_release(struct pm_runners *runners);
+
+/* PM_ERR_NOT_FOUND: the archive knows none that has a number, "this archive knows no ranks: ..." */
+PM_MUST_CHECK enum pm_status pm_runners_refuse_none(const struct pm_runners *runners,
+                                                    enum pm_runner kind, struct pm_error *err);
 
 /* Whether the runner of that thread is called so. fits: of the caller's pattern. */
 bool pm_runner_fits(const struct pm_archive_data *data, enum pm_runner kind, uint32_t thread,

@@ -131,6 +131,20 @@ struct pm_view_value {
     struct pm_bounds bounds;
 };
 
+/* Of one row, over the locations that took part (axis.h); inclusive in trees, else own. */
+struct pm_view_spread {
+    struct pm_amount least, most; /* n 0: not known */
+    double sum;
+    uint64_t n;      /* locations */
+    uint32_t n_with; /* those that have a cost, at least where threads share one */
+    uint32_t at;     /* which has the most: a position in view->runners; PM_NONE: not known */
+    bool has_shared; /* threads share a cost */
+    int64_t all;     /* over all runners, locations or not */
+    bool most_is_at_least, has_no_average;
+    double shared_most,
+        shared_each; /* of threads that share a cost: all of it, and an equal part */
+};
+
 struct pm_view_row {
     enum pm_view_row_kind kind;
     pm_index source;        /* unmapped: the sentence; a runner: its first thread */
@@ -154,6 +168,7 @@ struct pm_view_row {
     /* with options.parts: own amounts, [view->runners.n][n_metrics]; those of a metric add up to
      * values (times to rounding). NULL: not asked for */
     const struct pm_amount *parts;
+    const struct pm_view_spread *spread; /* likewise */
     const char *what, *place; /* for people, printable; NULL: not named yet; row_names.c */
     const char *name;         /* what without the words that a table has letters for */
     const char *source_text;  /* of its line, printable; NULL: not known, or not asked for */
@@ -165,6 +180,16 @@ struct pm_view_doubt {
     pm_index noun;                 /* PM_NONE: nowhere by much */
     double timed_pct, sampled_pct; /* of what both have */
     double n_samples;              /* of all of that */
+};
+
+/* With options.parts: which runners are locations of the first metric. */
+struct pm_view_axis {
+    uint32_t *n_threads_at; /* per runner: how many locations it is */
+    bool *takes_part;       /* per runner */
+    bool *has_cost;         /* per runner: of that metric, in the focus or not */
+    uint32_t n_locations;
+    uint32_t n_unmeasured; /* that ran, and were not measured */
+    int64_t left_out;      /* what others than locations have in the focus */
 };
 
 /* Taken out of one context's wall time on one thread. */
@@ -232,8 +257,9 @@ struct pm_view {
     bool *runs_in;             /* per thread: of options.runner; NULL: all are */
     double *all_values;        /* per metric of the graph, over all runners; with runs_in only */
     struct pm_amount *parts;   /* of all rows (pm_view_row.parts) */
-    struct pm_view_row *rows;  /* sorted; tree: depth first */
-    uint32_t n_rows, n_shown;  /* the first n_shown are printed, the others summed up in `rest` */
+    struct pm_view_axis axis;
+    struct pm_view_row *rows; /* sorted; tree: depth first */
+    uint32_t n_rows, n_shown; /* the first n_shown are printed, the others summed up in `rest` */
     struct pm_view_row rest, total;
     struct pm_view_naming *naming;
     double focus_share_pct; /* of the primary metric; 100 without a focus */
@@ -399,11 +425,17 @@ PM_MUST_CHECK enum pm_status pm_view_costs_of(struct pm_view *view, const bool *
                                               struct pm_error *err, struct pm_cost **ret_costs,
                                               uint32_t *ret_n);
 
+/* Does a pattern of --focus, "rank:3", have the form of options.runner? Such a one is that, where
+ * nothing of the archive is called so. */
+bool pm_view_names_runner(const char *text);
+
 /* runners.c: rows that are processes or threads. pm_view_make_runners: rows have been allocated. */
 bool pm_view_is_by_runner(const struct pm_view *view);
 PM_MUST_CHECK enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err);
 const struct pm_process *pm_view_process_of(const struct pm_view *view,
                                             const struct pm_view_row *row);
+/* Of a row that is a rank: how many processes are. */
+uint32_t pm_view_n_processes_of(const struct pm_view *view, const struct pm_view_row *row);
 /* NULL: the row is a process. */
 const struct pm_thread *pm_view_thread_of(const struct pm_view *view,
                                           const struct pm_view_row *row);

@@ -141,9 +141,11 @@ static void rows_of_runners_are_sums_of_parts(void **state)
     static const struct {
         enum pm_view_by by;
         enum pm_runner kind;
-    } pairs[] = {{PM_VIEW_BY_THREAD, PM_RUNNER_THREAD}, {PM_VIEW_BY_PROCESS, PM_RUNNER_PROCESS}};
+    } pairs[] = {{PM_VIEW_BY_THREAD, PM_RUNNER_THREAD},
+                 {PM_VIEW_BY_PROCESS, PM_RUNNER_PROCESS},
+                 {PM_VIEW_BY_RANK, PM_RUNNER_RANK}};
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct pm_view parts = make((struct pm_view_options){.parts = pairs[i].kind}),
                        rows = make((struct pm_view_options){.by = pairs[i].by});
         assert_int_equal(rows.n_rows, parts.runners.n);
@@ -175,6 +177,33 @@ static void what_is_no_part_of_a_rank_is_kept(void **state)
     pm_view_release(&view);
 }
 
+static void a_focus_on_a_runner_is_what_it_ran(void **state)
+{
+    static const char *const names[] = {"rank:1", "thread:work*", "process:4712"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pm_view on = make((struct pm_view_options){.runner = names[i]}),
+                       focus = make((struct pm_view_options){.focus = names[i]});
+        assert_string_equal(focus.options.runner, names[i]);
+        assert_null(focus.options.focus);
+        assert_int_equal(focus.n_rows, on.n_rows);
+        for (uint32_t r = 0; r < on.n_rows; r++)
+            assert_int_equal(focus.rows[r].values[0].own.value, on.rows[r].values[0].own.value);
+        pm_view_release(&on);
+        pm_view_release(&focus);
+    }
+}
+
+/* Its paths, as ever. */
+static void a_noun_of_that_name_is_meant_first(void **state)
+{
+    (void)state;
+    struct pm_view view = make((struct pm_view_options){.focus = "process:*heat*"});
+    assert_null(view.options.runner);
+    assert_string_equal(view.options.focus, "process:*heat*");
+    pm_view_release(&view);
+}
+
 static void what_runs_nowhere_is_refused(void **state)
 {
     static const struct {
@@ -192,6 +221,12 @@ static void what_runs_nowhere_is_refused(void **state)
         {{.runner = "heat"},
          PM_ERR_USAGE,
          "'heat' must be thread:NAME, process:NAME or rank:NUMBER"},
+        {{.focus = "rank:7"},
+         PM_ERR_NOT_FOUND,
+         "no rank '7' in this archive; there are ranks 0 to 1"},
+        {{.focus = "rank:1", .runner = "thread:heat"},
+         PM_ERR_USAGE,
+         "'--focus rank:1' and '--on thread:heat' both say who ran it: leave one of them out"},
         {{.by = PM_VIEW_BY_THREAD, .parts = PM_RUNNER_RANK},
          PM_ERR_USAGE,
          "rows are already threads: they have no parts"},
@@ -216,6 +251,8 @@ int main(void)
         cmocka_unit_test(a_part_is_what_the_runner_has_alone),
         cmocka_unit_test(rows_of_runners_are_sums_of_parts),
         cmocka_unit_test(what_is_no_part_of_a_rank_is_kept),
+        cmocka_unit_test(a_focus_on_a_runner_is_what_it_ran),
+        cmocka_unit_test(a_noun_of_that_name_is_meant_first),
         cmocka_unit_test(what_runs_nowhere_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
