@@ -289,10 +289,12 @@ static bool tree_is_first(const struct pm_view *view, uint32_t m)
     return view->options.tree && is_sum(view, m);
 }
 
-/* Beside what rows are sorted by, the other of own and inclusive. */
+/* Beside what rows are sorted by, the other of own and inclusive. Operations seldom lie in each
+ * other, and have many metrics: of the first one only. */
 static bool shows_both(const struct pm_view *view, uint32_t m)
 {
-    return is_sum(view, m) && !view->measured_nothing && !pm_view_has_axis(view) &&
+    bool is_wanted = m == 0 || view->options.by != PM_VIEW_BY_OPERATION || view->options.tree;
+    return is_wanted && is_sum(view, m) && !view->measured_nothing && !pm_view_has_axis(view) &&
            (!pm_view_is_fine(view) || view->options.tree) && !pm_view_is_by_runner(view);
 }
 
