@@ -244,6 +244,8 @@ static enum pm_status to_code(struct sampler *s, const struct innermost *innermo
     bool is_same;
     enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
     uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0;
+    if (status == PM_OK && code->function)
+        status = step_down(s, place, code->function, CONTEXT_SAMPLED);
     for (uint32_t i = first; i < code->n_inlines && status == PM_OK; i++)
         status = step_down(s, place, code->inlines[i], CONTEXT_INLINED);
     return status;
