@@ -625,7 +625,7 @@ static bool is_partial(const struct pm_view *view, const struct pm_view_row *row
 {
     const struct pm_view_traits *traits = &row->traits;
     bool of_samples = view->metrics[m] == view->cpu_metric && traits->own_lacks_samples &&
-                      !traits->costs_are_at_least;
+                      (view->is_placed[view->metrics[m]] || !traits->costs_are_at_least);
     bool of_wall = traits->is_untimed && view->metrics[m] == view->wall_metric;
     return !traits->path_is_at_least && !traits->data_is_at_least && !of_samples && !of_wall &&
            pm_view_is_at_least(view, row, m, false);

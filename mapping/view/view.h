@@ -72,6 +72,7 @@ enum pm_view_special {
     PM_VIEW_KERNEL,      /* the kernel, called from nowhere that is known */
     PM_VIEW_PERFMAP,     /* PerfMap's own code */
     PM_VIEW_NOT_LOCATED, /* CPU time that no sample stands for */
+    PM_VIEW_NOT_SAMPLED, /* that of what could not be sampled: ends of processes, and whole ones */
     PM_VIEW_NO_OBJECT,   /* by array and variable: code that touches none */
     /* the same: code that only debug information explains, so nobody knows what it touches */
     PM_VIEW_OBJECT_NOT_KNOWN,
