@@ -385,7 +385,9 @@ static void warn_of_sampling(struct warner *warner)
         if (strcmp(s->source, "perf") != 0) {
             warn(warner,
                  "sampled by timers, not by perf events%s%s, so waiting times and the kernel's "
-                 "part are not known: 'perfmap doctor' says what would help",
+                 "part are not known, and what runs at the kernel's ticks (handlers of the "
+                 "program's own timers) is found too seldom, or never: 'perfmap doctor' says what "
+                 "would help",
                  *s->problem ? ": " : "", s->problem);
             break;
         }
