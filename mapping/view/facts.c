@@ -299,13 +299,17 @@ static void warn_of_unmapped(struct warner *warner)
          view->level_name);
 }
 
-/* A function that was inlined, and said or called what is not below it. */
+/* A function that was inlined, and said or called what is not below it. Of code without the plugin
+ * it is not known what it called, inlined or not. */
 static bool has_inlined(const struct pm_view *view)
 {
     const struct pm_graph *graph = view->data->graph;
-    for (pm_index n = 0; n < graph->n_nouns; n++)
-        if (view->data->bare[n] & PM_BARE_LACKS && pm_view_noun_is(view, n, "function"))
+    for (uint32_t i = 0; i < graph->n_mappings; i++) {
+        pm_index to = pm_graph_first_noun(graph, graph->mappings[i].destination);
+        if (to != PM_NONE && view->data->bare[to] & PM_BARE_LACKS &&
+            pm_view_noun_is(view, to, "function") && !strcmp(graph->mappings[i].origin, "compiler"))
             return true;
+    }
     return false;
 }
 
