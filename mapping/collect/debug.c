@@ -482,14 +482,28 @@ static const char *type_of_code(const struct collect_binary *binary,
                                                                         : PM_CODE_OF_UNKNOWN_DATA;
 }
 
-/* A noun of the binary by name; one for each line of a function that has lines. */
+/* Functions of several files may have one name. */
+static void hash_place(struct pm_id_hash *hash, const struct pm_debug_frame *frame)
+{
+    pm_id_hash_string(hash, key_name(frame));
+    pm_id_hash_string(hash, frame->file ? frame->file : "");
+    pm_id_hash_number(hash, frame->declared_line_no);
+}
+
+/* A noun of the binary by name; one for each line of a function that has lines. frames: the
+ * innermost that the name is of first, the symbol's last. */
 static enum pm_status code_row(struct collector *c, struct collect_code *code, const char *name,
-                               const char *type, uint32_t parent)
+                               const char *type, const struct pm_debug_frame *frames, size_t n,
+                               uint32_t parent)
 {
     struct collect_binary *binary = code->binary;
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "debug code");
     pm_id_hash_string(&hash, name);
+    if (n)
+        hash_place(&hash, &frames[0]);
+    if (n > 1)
+        hash_place(&hash, &frames[n - 1]);
     struct pm_pif_noun noun = {
         .id = pm_id_hash_done(&hash), .name = name, .kind = "code", .type = type};
     code->noun = pm_map_get(&binary->nouns, noun.id);
@@ -531,13 +545,15 @@ static enum pm_status make_noun(struct collector *c, struct collect_code *code,
     const char *type = type_of_code(code->binary, frames, n);
     struct collect_code whole = {.binary = code->binary};
     add_code_name(&name, code->binary, frames, n, false, 0);
+    const struct pm_debug_frame *symbol = n ? &frames[n - 1] : NULL;
     enum pm_status status =
-        name.failed ? collect_no_memory(c) : code_row(c, &whole, name.data, type, code->symbol);
+        name.failed ? collect_no_memory(c)
+                    : code_row(c, &whole, name.data, type, symbol, n != 0, code->symbol);
     if (has_line && status == PM_OK) {
         pm_buf_clear(&name);
         add_code_name(&name, code->binary, frames, n, true, loop_head);
-        status =
-            name.failed ? collect_no_memory(c) : code_row(c, code, name.data, type, whole.noun);
+        status = name.failed ? collect_no_memory(c)
+                             : code_row(c, code, name.data, type, frames, n, whole.noun);
     } else {
         code->noun = whole.noun;
         code->sentence = whole.sentence;
@@ -567,13 +583,6 @@ struct around {
     const struct pm_debug_frame *frames; /* innermost first */
     size_t n;
 };
-
-static void hash_place(struct pm_id_hash *hash, const struct pm_debug_frame *frame)
-{
-    pm_id_hash_string(hash, key_name(frame));
-    pm_id_hash_string(hash, frame->file ? frame->file : "");
-    pm_id_hash_number(hash, frame->declared_line_no);
-}
 
 static enum pm_status step_noun(const struct around *a, const struct pm_pif_noun *noun,
                                 struct collect_code *ret_step, bool *ret_is_new)
