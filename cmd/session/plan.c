@@ -523,19 +523,20 @@ static char *near_name(const struct mode_names *names, const struct pm_pattern *
     return copy;
 }
 
-/* Is it a loop of the source that got no sleds? */
-static bool means_loop_without_sleds(const struct mode_names *names,
-                                     const struct pm_pattern *pattern)
+/* Is it a loop or function of the source that got no sleds? */
+static bool means_without_sleds(const struct mode_names *names, const struct pm_pattern *pattern,
+                                const char *kind)
 {
     struct pm_pif_noun noun;
     for (size_t i = 0; i < pm_pif_n_nouns(names->pif); i++) {
         pm_pif_get_noun(names->pif, i, &noun);
         const struct mode_name name = {.name = noun.name,
+                                       .linkage = noun.linkage,
                                        .file = noun.file,
                                        .line = noun.line,
                                        .column = noun.column,
-                                       .is_loop = true};
-        if (noun.kind && !strcmp(noun.kind, "loop") && pattern->kind != PM_PATTERN_FILE &&
+                                       .is_loop = !strcmp(kind, "loop")};
+        if (noun.kind && !strcmp(noun.kind, kind) && pattern->kind != PM_PATTERN_FILE &&
             pattern_matches(pattern, &name))
             return true;
     }
@@ -552,11 +553,17 @@ static enum pm_status refuse(const struct mode_names *names, const struct mode_r
             "pattern '%s' of --%s: neither the program nor its libraries were compiled "
             "with PerfMap; --look-in FILE names a library or program that is loaded later",
             rule->pattern, pm_mode_name(rule->mode));
-    if (means_loop_without_sleds(names, &pattern))
+    if (means_without_sleds(names, &pattern, "loop"))
         return pm_error_set(err, PM_ERR_USAGE,
                             "pattern '%s' of --%s: the loop has no sled, like all inner loops and "
                             "small loops that only search memory: compile with "
                             "-fplugin-arg-perfmap-constructs=functions,all-loops to give it one",
+                            rule->pattern, pm_mode_name(rule->mode));
+    if (means_without_sleds(names, &pattern, "function"))
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "pattern '%s' of --%s: the function has no sled, for it was inlined "
+                            "everywhere, or left out by an option of the plugin: samples have its "
+                            "time, and -fno-inline its calls",
                             rule->pattern, pm_mode_name(rule->mode));
     char *near = near_name(names, &pattern);
     enum pm_status status = pm_error_set(

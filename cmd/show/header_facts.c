@@ -138,7 +138,7 @@ static void add_parts(struct pm_buf *out, const struct pm_view_facts *facts)
     tenths(sum, facts->slow_down_pct);
     pm_buf_printf(out, "measuring: %s %s%s %% + samples %s %% = slow-down %s%s %%",
                   facts->events_by_samples  ? "events (by samples)"
-                  : is_mostly_starts(facts) ? "starts of processes and threads"
+                  : is_mostly_starts(facts) ? "starts of processes, threads and libraries"
                                             : "events",
                   facts->is_at_most ? "at most " : "", tenths(events, facts->events_pct),
                   tenths(samples, facts->samples_pct), slow_down_mark(facts, sum), sum);

@@ -25,7 +25,9 @@ struct collect_code {
     uint32_t symbol; /* row of the noun of its symbol; 0: without sleds and facts */
     pm_id symbol_id; /* 0 with symbol 0 */
     size_t first_mapping, n_mappings; /* of the sentence, in the collector's mappings */
-    /* arena: sentences of the functions that it was inlined through, outermost first */
+    uint32_t function; /* with symbol 0: sentence of its function, by debug information; 0: none */
+    /* arena: sentences of the functions that it was inlined through, outermost first; by debug
+     * information with the loops that these were inlined into */
     uint32_t *inlines;
     const struct pm_code_site **sites; /* arena: of inlines; NULL: from debug information */
     uint32_t n_inlines;

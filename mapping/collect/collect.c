@@ -39,7 +39,6 @@
 
 enum {
     LATE_NS = 10000000,        /* a process that ends so much after the run was not waited for */
-    LEAST_REST_NS = 5000000,   /* two samples */
     WARNED_REST_NS = 20000000, /* less has its row only: a start and an end on a busy machine */
 };
 
@@ -478,15 +477,14 @@ static bool cpu_of(const struct run *run, struct collect_cpu *ret_cpu)
 /* CPU time of the run that no sample stands for: a process of its own in the archive. */
 static enum pm_status write_rest(struct collector *c, const struct run *run)
 {
-    static const char *const name = "not sampled: ends of processes, and processes that the "
-                                    "runtime cannot be loaded into";
+    static const char *const name = "(not sampled)";
     struct collect_cpu cpu;
     uint64_t sampled_ns = c->costs->sampled_cpu_ns;
     if (sampled_ns == 0 || !run->manifest.has_usage || !cpu_of(run, &cpu))
         return PM_OK;
     uint64_t all_ns = cpu.user_ns + cpu.system_ns;
     uint64_t rest_ns = all_ns > sampled_ns ? all_ns - sampled_ns : 0;
-    if (rest_ns < LEAST_REST_NS || rest_ns < all_ns / 50)
+    if (rest_ns == 0 || rest_ns < all_ns / 50)
         return PM_OK;
     if (rest_ns >= WARNED_REST_NS)
         collect_warn(c,
@@ -515,7 +513,10 @@ static enum pm_status write_rest(struct collector *c, const struct run *run)
     if (status == PM_OK)
         status = collect_process_sentence(c, PM_STR("(not sampled)"), &process);
     if (status == PM_OK)
-        status = collect_add_noun(c, pm_pif_name_id("Base", name), name, "code", NULL, 0, &noun);
+        status = collect_add_noun(c, pm_pif_name_id("Base", name), name, "unsampled",
+                                  "ends of processes, and processes that the runtime cannot be "
+                                  "loaded into",
+                                  0, &noun);
     if (status == PM_OK)
         status = collect_short_sentence(c, c->model->executes, noun, &sentence);
     if (status == PM_OK)

@@ -210,6 +210,7 @@ struct loop_place {
     const char *file;
     uint32_t line_no;
     const char *linkage;
+    size_t n_frames; /* from the outermost on, that are around it */
 };
 
 /* From the outermost on: equal functions, inlined at equal places. */
@@ -252,7 +253,8 @@ static enum pm_status place_of_loop(struct collector *c, struct collect_binary *
         return PM_OK;
     *ret_place = (struct loop_place){.file = head->file,
                                      .line_no = line_no,
-                                     .linkage = head->linkage ? head->linkage : head->function};
+                                     .linkage = head->linkage ? head->linkage : head->function,
+                                     .n_frames = n};
     status = collect_need_source(c);
     return status == PM_OK ? function_row(c, binary, head, head->file, &ret_place->function)
                            : status;
@@ -315,25 +317,56 @@ static enum pm_status loop_nouns(struct collector *c, struct collect_binary *bin
     return status;
 }
 
-/* The innermost loop around the address whose place is known. *ret_row 0: there is none. */
-static enum pm_status find_loop(struct collector *c, struct collect_binary *binary,
-                                uint64_t address, const struct pm_debug_frame *symbol,
-                                uint64_t *ret_head, uint32_t *ret_row)
+/* A loop around an address, and the position of the frame of the address that it lies in. */
+struct code_loop {
+    uint64_t head;
+    uint32_t row;
+    size_t frame; /* SIZE_MAX: of none */
+};
+
+/* As that of an address with these frames. */
+static enum pm_status describe_loop(struct collector *c, struct collect_binary *binary,
+                                    const struct pm_blame_loop *loop,
+                                    const struct pm_debug_frame *frames, size_t n,
+                                    struct code_loop *ret_loop)
 {
+    struct pm_debug_frame heads[MAX_FRAMES];
+    struct loop_place place;
+    size_t n_heads;
+    enum pm_status status = find_frames(c, binary, loop->head, heads, &n_heads);
+    if (status != PM_OK)
+        return status;
+    status = place_of_loop(c, binary, loop, &place);
+    if (status != PM_OK)
+        return status;
+    bool is_around = n_common(frames, n, heads, n_heads) >= place.n_frames;
+    *ret_loop = (struct code_loop){loop->head, pm_map_get(&binary->codes->loops, loop->head) - 1,
+                                   is_around ? n - place.n_frames : SIZE_MAX};
+    return PM_OK;
+}
+
+/* Loops around the address whose places are known, innermost first. */
+static enum pm_status find_loops(struct collector *c, struct collect_binary *binary,
+                                 uint64_t address, const struct pm_debug_frame *frames, size_t n,
+                                 struct code_loop *ret_loops, size_t *ret_n)
+{
+    const struct pm_debug_frame *symbol = &frames[n - 1];
     struct pm_blame_loop loops[MAX_LOOPS];
-    *ret_row = 0;
+    *ret_n = 0;
     if (symbol->source != PM_DEBUG_DWARF || symbol->low >= symbol->high)
         return PM_OK;
     enum pm_status status = collect_need_blame(c, binary);
-    size_t n = status == PM_OK && binary->blame
-                   ? pm_blame_loops(binary->blame, symbol->low, symbol->high - symbol->low, address,
-                                    loops, MAX_LOOPS)
-                   : 0;
-    for (size_t i = 0; i < n && status == PM_OK && !*ret_row; i++) {
-        if (!pm_map_get(&binary->codes->loops, loops[i].head))
-            status = loop_nouns(c, binary, loops + i, n - i);
-        *ret_head = loops[i].head;
-        *ret_row = status == PM_OK ? pm_map_get(&binary->codes->loops, loops[i].head) - 1 : 0;
+    if (status != PM_OK || !binary->blame)
+        return status;
+    size_t n_loops = pm_blame_loops(binary->blame, symbol->low, symbol->high - symbol->low, address,
+                                    loops, MAX_LOOPS);
+    if (n_loops && !pm_map_get(&binary->codes->loops, loops[0].head))
+        status = loop_nouns(c, binary, loops, n_loops);
+    for (size_t i = 0; i < n_loops; i++) {
+        if (status != PM_OK)
+            return status;
+        if (pm_map_get(&binary->codes->loops, loops[i].head) > 1)
+            status = describe_loop(c, binary, &loops[i], frames, n, &ret_loops[(*ret_n)++]);
     }
     return status;
 }
@@ -449,14 +482,28 @@ static const char *type_of_code(const struct collect_binary *binary,
                                                                         : PM_CODE_OF_UNKNOWN_DATA;
 }
 
-/* A noun of the binary by name; one for each line of a function that has lines. */
+/* Functions of several files may have one name. */
+static void hash_place(struct pm_id_hash *hash, const struct pm_debug_frame *frame)
+{
+    pm_id_hash_string(hash, key_name(frame));
+    pm_id_hash_string(hash, frame->file ? frame->file : "");
+    pm_id_hash_number(hash, frame->declared_line_no);
+}
+
+/* A noun of the binary by name; one for each line of a function that has lines. frames: the
+ * innermost that the name is of first, the symbol's last. */
 static enum pm_status code_row(struct collector *c, struct collect_code *code, const char *name,
-                               const char *type, uint32_t parent)
+                               const char *type, const struct pm_debug_frame *frames, size_t n,
+                               uint32_t parent)
 {
     struct collect_binary *binary = code->binary;
     struct pm_id_hash hash;
     pm_id_hash_init(&hash, "debug code");
     pm_id_hash_string(&hash, name);
+    if (n)
+        hash_place(&hash, &frames[0]);
+    if (n > 1)
+        hash_place(&hash, &frames[n - 1]);
     struct pm_pif_noun noun = {
         .id = pm_id_hash_done(&hash), .name = name, .kind = "code", .type = type};
     code->noun = pm_map_get(&binary->nouns, noun.id);
@@ -498,13 +545,15 @@ static enum pm_status make_noun(struct collector *c, struct collect_code *code,
     const char *type = type_of_code(code->binary, frames, n);
     struct collect_code whole = {.binary = code->binary};
     add_code_name(&name, code->binary, frames, n, false, 0);
+    const struct pm_debug_frame *symbol = n ? &frames[n - 1] : NULL;
     enum pm_status status =
-        name.failed ? collect_no_memory(c) : code_row(c, &whole, name.data, type, code->symbol);
+        name.failed ? collect_no_memory(c)
+                    : code_row(c, &whole, name.data, type, symbol, n != 0, code->symbol);
     if (has_line && status == PM_OK) {
         pm_buf_clear(&name);
         add_code_name(&name, code->binary, frames, n, true, loop_head);
-        status =
-            name.failed ? collect_no_memory(c) : code_row(c, code, name.data, type, whole.noun);
+        status = name.failed ? collect_no_memory(c)
+                             : code_row(c, code, name.data, type, frames, n, whole.noun);
     } else {
         code->noun = whole.noun;
         code->sentence = whole.sentence;
@@ -525,43 +574,113 @@ static void find_symbol(struct collect_code *code, const struct pm_debug_frame *
     }
 }
 
-static enum pm_status make_inlines(struct collector *c, struct collect_code *code,
-                                   const struct pm_debug_frame *frames, size_t n)
+/* --- what lies around it in its symbol --- */
+
+/* Its function, what was inlined there around it, and the loops that this was inlined into. */
+struct around {
+    struct collector *c;
+    struct collect_code *code;
+    const struct pm_debug_frame *frames; /* innermost first */
+    size_t n;
+};
+
+static enum pm_status step_noun(const struct around *a, const struct pm_pif_noun *noun,
+                                struct collect_code *ret_step, bool *ret_is_new)
 {
-    code->inlines = pm_arena_alloc(&c->arena, n * sizeof *code->inlines);
-    if (!code->inlines)
-        return collect_no_memory(c);
-    enum pm_status status = PM_OK;
-    for (size_t i = n - 1; i-- > 0 && status == PM_OK;) {
-        if (!frames[i].is_inlined || !function_name(&frames[i]))
+    struct collector *c = a->c;
+    struct collect_binary *binary = a->code->binary;
+    uint32_t row = pm_map_get(&binary->nouns, noun->id);
+    *ret_is_new = !row;
+    *ret_step = (struct collect_code){.binary = binary, .noun = row ? row : ++c->model->n_nouns};
+    if (row)
+        return PM_OK;
+    return pm_map_put(&binary->nouns, noun->id, ret_step->noun)
+               ? collect_write_noun(c, ret_step->noun, noun, c->model->base_level, binary->row,
+                                    a->code->symbol)
+               : collect_no_memory(c);
+}
+
+/* {symbol Executes}, or {symbol/step Executes}: in this frame, for others have its name, too. */
+static enum pm_status make_step(const struct around *a, const char *step, size_t frame,
+                                struct collect_code *ret_step, bool *ret_is_new)
+{
+    const struct pm_debug_frame *symbol = &a->frames[a->n - 1];
+    const char *outer = function_name(symbol);
+    struct pm_buf name = PM_BUF_INIT(1 << 16);
+    pm_buf_add_str(&name, outer ? outer : "unknown code");
+    if (step)
+        pm_buf_printf(&name, "/%s", step);
+    struct pm_pif_noun noun = {.name = name.data, .kind = "inline"};
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "debug inline");
+    pm_id_hash_string(&hash, name.failed ? "" : name.data);
+    hash_place(&hash, symbol);
+    hash_place(&hash, &a->frames[frame]);
+    noun.id = pm_id_hash_done(&hash);
+    enum pm_status status =
+        name.failed ? collect_no_memory(a->c) : step_noun(a, &noun, ret_step, ret_is_new);
+    pm_buf_release(&name);
+    if (status != PM_OK)
+        return status;
+    return collect_short_sentence(a->c, a->c->model->executes, ret_step->noun, &ret_step->sentence);
+}
+
+static enum pm_status function_step(const struct around *a, size_t frame, uint32_t *ret_sentence)
+{
+    struct pm_debug_frame whole = a->frames[frame];
+    const char *name = frame == a->n - 1 ? NULL : function_name(&whole);
+    struct collect_code step = {0};
+    bool is_new = false;
+    whole.line_no = 0; /* the function, not one of its lines */
+    enum pm_status status = make_step(a, name, frame, &step, &is_new);
+    *ret_sentence = step.sentence;
+    return status != PM_OK || !is_new ? status : map_frame(a->c, &step, &whole);
+}
+
+static enum pm_status loop_step(const struct around *a, const struct code_loop *loop,
+                                uint32_t *ret_sentence)
+{
+    char name[64];
+    struct collect_code step = {0};
+    bool is_new = false;
+    snprintf(name, sizeof name, "loop at 0x%llx", (unsigned long long)loop->head);
+    enum pm_status status = make_step(a, name, loop->frame, &step, &is_new);
+    *ret_sentence = step.sentence;
+    return status != PM_OK || !is_new ? status : map_loop(a->c, &step, loop->row);
+}
+
+/* A frame that was inlined, and before it the loops of the one around that lie around it: but
+ * those of the function of the innermost one, which the code maps to, for that lies in them. */
+static enum pm_status add_inlined(const struct around *a, size_t frame,
+                                  const struct code_loop *loops, size_t n_loops)
+{
+    struct collect_code *code = a->code;
+    for (size_t i = n_loops; i-- > 0;) {
+        if (loops[i].frame != frame + 1 || loops[i].frame <= loops[0].frame)
             continue;
-        struct pm_buf name = PM_BUF_INIT(1 << 16);
-        struct collect_code inlined = {.binary = code->binary};
-        const char *outer = function_name(&frames[n - 1]);
-        pm_buf_printf(&name, "%s/%s", outer ? outer : "unknown code", function_name(&frames[i]));
-        struct pm_pif_noun noun = {.name = name.data, .kind = "inline"};
-        struct pm_id_hash hash;
-        pm_id_hash_init(&hash, "debug inline");
-        pm_id_hash_string(&hash, name.data ? name.data : "");
-        noun.id = pm_id_hash_done(&hash);
-        inlined.noun = pm_map_get(&code->binary->nouns, noun.id);
-        bool is_new = !inlined.noun;
-        if (is_new)
-            inlined.noun = ++c->model->n_nouns;
-        if (name.failed || (is_new && !pm_map_put(&code->binary->nouns, noun.id, inlined.noun)))
-            status = collect_no_memory(c);
-        else if (is_new)
-            status = collect_write_noun(c, inlined.noun, &noun, c->model->base_level,
-                                        code->binary->row, code->symbol);
-        if (status == PM_OK)
-            status = collect_short_sentence(c, c->model->executes, inlined.noun, &inlined.sentence);
-        if (status == PM_OK && is_new) {
-            struct pm_debug_frame whole = frames[i];
-            whole.line_no = 0; /* the function, not one of its lines */
-            status = map_frame(c, &inlined, &whole);
-        }
-        pm_buf_release(&name);
-        code->inlines[code->n_inlines++] = inlined.sentence;
+        enum pm_status status = loop_step(a, &loops[i], &code->inlines[code->n_inlines++]);
+        if (status != PM_OK)
+            return status;
+    }
+    if (!a->frames[frame].is_inlined || !function_name(&a->frames[frame]))
+        return PM_OK;
+    return function_step(a, frame, &code->inlines[code->n_inlines++]);
+}
+
+static enum pm_status make_around(const struct around *a, const struct code_loop *loops,
+                                  size_t n_loops)
+{
+    struct collect_code *code = a->code;
+    enum pm_status status = PM_OK;
+    code->inlines = pm_arena_alloc(&a->c->arena, (a->n + n_loops) * sizeof *code->inlines);
+    if (!code->inlines)
+        return collect_no_memory(a->c);
+    if (!code->symbol && a->frames[a->n - 1].source == PM_DEBUG_DWARF)
+        status = function_step(a, a->n - 1, &code->function);
+    for (size_t i = a->n - 1; i-- > 0;) {
+        if (status != PM_OK)
+            return status;
+        status = add_inlined(a, i, loops, n_loops);
     }
     return status;
 }
@@ -635,42 +754,63 @@ static enum pm_status mark_loops(struct collector *c, struct collect_binary *bin
 }
 
 /* frames: innermost first. */
+/* What the code itself maps to: its line, the innermost loop, or where neither is known what is
+ * known of its symbol. */
+static enum pm_status map_code(struct collector *c, struct collect_code *code,
+                               const struct pm_debug_frame *frames, size_t n, uint32_t loop)
+{
+    code->first_mapping = c->model->n_mappings;
+    enum pm_status status = n ? map_frame(c, code, &frames[0]) : PM_OK;
+    if (status == PM_OK && loop)
+        status = map_loop(c, code, loop);
+    if (status != PM_OK || code->n_mappings || !code->symbol)
+        return status;
+    struct collect_mapping mapping = {.source = code->sentence, .origin = "debug"};
+    status = collect_short_sentence(c, c->model->executes, code->symbol, &mapping.destination);
+    if (status != PM_OK)
+        return status;
+    code->n_mappings++;
+    return collect_add_mapping(c, &mapping);
+}
+
+/* What is known of code without sleds: its functions, and which calls something. */
+static enum pm_status make_plain(struct collector *c, struct collect_code *code,
+                                 const struct pm_debug_frame *frames, size_t n,
+                                 const uint64_t *address, bool has_loop)
+{
+    if (code->symbol)
+        return PM_OK;
+    if (!n)
+        return collect_mark_lacking(c, code->whole);
+    enum pm_status status = make_functions(c, code, frames, n);
+    if (status != PM_OK || !has_loop)
+        return status;
+    return mark_loops(c, code->binary, &frames[n - 1], *address);
+}
+
+/* frames: innermost first. */
 static enum pm_status frames_code(struct collector *c, struct collect_binary *binary,
                                   const struct pm_debug_frame *frames, size_t n,
                                   const uint64_t *address, struct collect_code *ret_code)
 {
     struct collect_code code = {.binary = binary};
-    uint64_t loop_head = 0;
-    uint32_t loop = 0;
+    struct code_loop loops[MAX_LOOPS] = {{0}};
+    size_t n_loops = 0;
     enum pm_status status = PM_OK;
     if (n)
         find_symbol(&code, &frames[n - 1]);
     if (n && address)
-        status = find_loop(c, binary, *address, &frames[n - 1], &loop_head, &loop);
+        status = find_loops(c, binary, *address, frames, n, loops, &n_loops);
     if (status == PM_OK)
-        status = make_noun(c, &code, frames, n, loop ? loop_head : 0);
-    code.first_mapping = c->model->n_mappings;
+        status = make_noun(c, &code, frames, n, loops[0].head);
+    if (status == PM_OK)
+        status = map_code(c, &code, frames, n, loops[0].row);
     if (status == PM_OK && n)
-        status = map_frame(c, &code, &frames[0]);
-    if (status == PM_OK && loop)
-        status = map_loop(c, &code, loop);
-    if (status == PM_OK && code.n_mappings == 0 && code.symbol) {
-        struct collect_mapping mapping = {.source = code.sentence, .origin = "debug"};
-        status = collect_short_sentence(c, c->model->executes, code.symbol, &mapping.destination);
-        if (status == PM_OK)
-            status = collect_add_mapping(c, &mapping);
-        code.n_mappings += status == PM_OK;
-    }
-    if (status == PM_OK && n)
-        status = make_inlines(c, &code, frames, n);
-    if (status != PM_OK)
-        return status;
-    if (!code.symbol)
-        status = n ? make_functions(c, &code, frames, n) : collect_mark_lacking(c, code.whole);
+        status = make_around(&(struct around){c, &code, frames, n}, loops, n_loops);
+    if (status == PM_OK)
+        status = make_plain(c, &code, frames, n, address, n_loops != 0);
     *ret_code = code;
-    if (status != PM_OK || !loop || code.symbol)
-        return status;
-    return mark_loops(c, binary, &frames[n - 1], *address);
+    return status;
 }
 
 enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,

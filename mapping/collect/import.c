@@ -207,6 +207,8 @@ static enum pm_status add_code_cost(struct import *import, const struct pm_impor
         if (status == PM_OK)
             status = collect_context(c, context, sentence, CONTEXT_SAMPLED, &context);
     }
+    if (status == PM_OK && code.function)
+        status = collect_context(c, context, code.function, CONTEXT_SAMPLED, &context);
     for (uint32_t i = 0; i < code.n_inlines && status == PM_OK; i++)
         status = collect_context(c, context, code.inlines[i], CONTEXT_INLINED, &context);
     if (status == PM_OK)

@@ -7,6 +7,8 @@
  *     code without, and the kernel             {called caller Executes}      the caller's function
  *     PerfMap's own code                       {PerfMap itself Executes}     the context
  *     a file that is not what ran any more     none                          the context
+ *     the kernel, which may not be sampled     {(not located) Executes}      the context, unless
+ *                                                                            it called nothing
  */
 #include "samples.h"
 
@@ -30,6 +32,7 @@
 #include "mapping/run/run_file.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* CPU times of a thread's samples, as they are and as they count. */
 struct sampled {
@@ -124,7 +127,8 @@ struct sampler {
     uint32_t thread_row;
     const struct collect_names *names;
     const struct collect_node *nodes;
-    bool has_gaps; /* callers may be missing in all contexts */
+    bool has_gaps;   /* callers may be missing in all contexts */
+    bool *has_below; /* of the thread's nodes: something was called there */
 };
 
 /* A place is where a sample goes while it is led down. */
@@ -244,6 +248,8 @@ static enum pm_status to_code(struct sampler *s, const struct innermost *innermo
     bool is_same;
     enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
     uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0;
+    if (status == PM_OK && code->function)
+        status = step_down(s, place, code->function, CONTEXT_SAMPLED);
     for (uint32_t i = first; i < code->n_inlines && status == PM_OK; i++)
         status = step_down(s, place, code->inlines[i], CONTEXT_INLINED);
     return status;
@@ -678,6 +684,14 @@ static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sam
     return status;
 }
 
+/* The kernel where it may not be sampled: time of the innermost context that was active between
+ * two samples, or of what was called there meanwhile. */
+static bool is_somewhere_below(const struct sampler *s, const struct pm_run_file_sample *sample)
+{
+    return sample->kind == PM_RUN_SAMPLE_KERNEL && !sample->address &&
+           (s->has_below[sample->node] || !find_innermost(s, sample->node).function);
+}
+
 /* A cost that the program said itself. Those of words that are no metric have no row. */
 static enum pm_status place_said(struct sampler *s, const struct pm_run_file_sample *sample,
                                  uint32_t context)
@@ -700,10 +714,10 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
     /* Folded contexts have calls and no time: it is in the context above. */
     uint32_t at = collect_unfolded(s->thread, probed_node(s, sample));
     struct collect_node place = {s->nodes[at].row, s->nodes[sample->node].is_foreign};
+    if (sample->kind == PM_RUN_SAMPLE_LOST || is_somewhere_below(s, sample))
+        return place_lost(s, sample, place);
     if (is_located(s, sample))
         return place_code(s, sample, located, place);
-    if (sample->kind == PM_RUN_SAMPLE_LOST)
-        return place_lost(s, sample, place);
     enum pm_status status = collect_own_context(s->c, s->file, s->thread, at, s->names,
                                                 collect_stack_flag(place), &place.row);
     if (status != PM_OK)
@@ -712,20 +726,38 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
                                               : add_costs(s, place.row, sample);
 }
 
+/* To be freed; NULL: memory. */
+static bool *find_below(const struct pm_run_file_thread *thread)
+{
+    bool *has_below = pm_alloc_array(thread->n_nodes + 1, sizeof *has_below);
+    for (size_t i = 0; has_below && i < thread->n_nodes; i++)
+        if (thread->nodes[i].parent != PM_RUN_FILE_NO_PARENT)
+            has_below[thread->nodes[i].parent] = true;
+    return has_below;
+}
+
 enum pm_status collect_samples(struct collector *c, const struct pm_run_file *file,
                                const struct pm_run_file_thread *thread, uint32_t thread_row,
                                const struct collect_names *names,
                                const struct collect_located *located,
                                const struct collect_node *nodes)
 {
-    struct sampler s = {c, file, thread, thread_row, names, nodes, collect_has_gaps(file)};
+    struct sampler s = {.c = c,
+                        .file = file,
+                        .thread = thread,
+                        .thread_row = thread_row,
+                        .names = names,
+                        .nodes = nodes,
+                        .has_gaps = collect_has_gaps(file),
+                        .has_below = find_below(thread)};
     struct scale scale = find_scale(thread);
-    enum pm_status status = PM_OK;
+    enum pm_status status = s.has_below ? PM_OK : collect_no_memory(c);
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         struct pm_run_file_sample scaled = thread->samples[i];
         scaled.time_ns = scaled_ns(&scale, &thread->samples[i]);
         status = place_sample(&s, &scaled, &located[i]);
     }
+    free(s.has_below);
     return status;
 }
 

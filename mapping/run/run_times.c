@@ -331,6 +331,19 @@ static void balance_nodes(struct pm_run_file_thread *thread, struct pm_run_file_
     }
 }
 
+/* The root's time is less than from start to end where several threads were one after the other,
+ * and where the runtime took out what it did itself; 0: it does not tell. */
+static uint64_t root_ticks(const struct pm_run_file_thread *thread,
+                           const struct run_thread_load *load, uint64_t start, uint64_t end)
+{
+    const struct run_raw_node *root = &load->raw[0];
+    uint64_t open = load->nodes[0].open ? minus(end, root->start_tsc) : 0;
+    if (thread->n_threads > 1)
+        return root->inclusive_tsc ? root->inclusive_tsc + open : 0;
+    bool is_sound = root->start_tsc >= start && root->start_tsc <= end && !thread->has_sets;
+    return is_sound ? root->inclusive_tsc + open : 0;
+}
+
 static enum pm_status make_thread_times(struct pm_run_file *file, size_t index,
                                         uint64_t process_end, struct pm_error *err)
 {
@@ -344,11 +357,8 @@ static enum pm_status make_thread_times(struct pm_run_file *file, size_t index,
         end = load->last_tsc >= start && load->last_tsc != 0 ? load->last_tsc : process_end;
     load->last_tsc = end;
     uint64_t wall = end - start;
-    if (thread->n_threads > 1 && load->raw[0].inclusive_tsc) {
-        uint64_t sum = load->raw[0].inclusive_tsc +
-                       (load->nodes[0].open ? minus(end, load->raw[0].start_tsc) : 0);
-        wall = sum < wall ? sum : wall;
-    }
+    uint64_t told = root_ticks(thread, load, start, end);
+    wall = told && told < wall ? told : wall;
     thread->start_ns = pm_run_file_to_ns(file, start - process_start);
     thread->end_ns = pm_run_file_to_ns(file, end - process_start);
     /* The difference of the rounded ends is at least the rounded difference. */

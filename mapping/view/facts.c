@@ -299,13 +299,17 @@ static void warn_of_unmapped(struct warner *warner)
          view->level_name);
 }
 
-/* A function that was inlined, and said or called what is not below it. */
+/* A function that was inlined, and said or called what is not below it. Of code without the plugin
+ * it is not known what it called, inlined or not. */
 static bool has_inlined(const struct pm_view *view)
 {
     const struct pm_graph *graph = view->data->graph;
-    for (pm_index n = 0; n < graph->n_nouns; n++)
-        if (view->data->bare[n] & PM_BARE_LACKS && pm_view_noun_is(view, n, "function"))
+    for (uint32_t i = 0; i < graph->n_mappings; i++) {
+        pm_index to = pm_graph_first_noun(graph, graph->mappings[i].destination);
+        if (to != PM_NONE && view->data->bare[to] & PM_BARE_LACKS &&
+            pm_view_noun_is(view, to, "function") && !strcmp(graph->mappings[i].origin, "compiler"))
             return true;
+    }
     return false;
 }
 
@@ -385,7 +389,9 @@ static void warn_of_sampling(struct warner *warner)
         if (strcmp(s->source, "perf") != 0) {
             warn(warner,
                  "sampled by timers, not by perf events%s%s, so waiting times and the kernel's "
-                 "part are not known: 'perfmap doctor' says what would help",
+                 "part are not known, and what runs at the kernel's ticks (handlers of the "
+                 "program's own timers) is found too seldom, or never: 'perfmap doctor' says what "
+                 "would help",
                  *s->problem ? ": " : "", s->problem);
             break;
         }
@@ -572,6 +578,65 @@ static void name_metric(const struct pm_view *view, uint32_t m, struct pm_buf *n
                                               : view->data->graph->metrics[metric].name);
 }
 
+static bool is_without_kernel(const struct pm_archive_data *data)
+{
+    for (uint32_t i = 0; i < data->n_samplings; i++)
+        if (!strcmp(data->samplings[i].source, "perf") && !data->samplings[i].has_kernel)
+            return true;
+    return false;
+}
+
+static bool has_marks_of_samples(const struct pm_view *view)
+{
+    bool shows_cpu = false, has_marks = false;
+    for (uint32_t m = 0; m < view->n_metrics; m++)
+        shows_cpu |= view->metrics[m] == view->cpu_metric;
+    for (uint32_t r = 0; r < view->n_rows; r++)
+        has_marks |= view->rows[r].traits.own_lacks_samples;
+    return shows_cpu && has_marks;
+}
+
+/* Time without samples, where that is much of what some context may have had. */
+static void warn_of_not_located(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    const struct pm_graph *graph = view->data->graph;
+    double all_ns = 0, lost_ns = 0;
+    if (!view->lost_ns || !has_marks_of_samples(view))
+        return;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
+        if (cost->metric != view->cpu_metric)
+            continue;
+        all_ns += (double)cost->value;
+        if (noun != PM_NONE && pm_view_noun_is(view, noun, "lost"))
+            lost_ns += (double)cost->value;
+    }
+    if (is_without_kernel(view->data))
+        warn(warner,
+             "%.0f %% of the CPU time was in the kernel, which could not be sampled: it is in (not "
+             "located), below what was active all the while, and rows that may have had some of "
+             "it are at least what is shown ('perfmap doctor' says what would help)",
+             100 * lost_ns / all_ns);
+    else
+        warn(warner,
+             "%.0f %% of the CPU time is in no sample: it is in (not located), and rows that may "
+             "have had some of it are at least what is shown",
+             100 * lost_ns / all_ns);
+}
+
+/* Those of time without samples have their own. */
+static bool is_partial(const struct pm_view *view, const struct pm_view_row *row, uint32_t m)
+{
+    const struct pm_view_traits *traits = &row->traits;
+    bool of_samples = view->metrics[m] == view->cpu_metric && traits->own_lacks_samples &&
+                      (view->is_placed[view->metrics[m]] || !traits->costs_are_at_least);
+    bool of_wall = traits->is_untimed && view->metrics[m] == view->wall_metric;
+    return !traits->path_is_at_least && !traits->data_is_at_least && !of_samples && !of_wall &&
+           pm_view_is_at_least(view, row, m, false);
+}
+
 /* Samples need no such warning: only their callers may be missing. */
 static void warn_of_partial(struct warner *warner)
 {
@@ -581,9 +646,7 @@ static void warn_of_partial(struct warner *warner)
     for (uint32_t m = 0; m < view->n_metrics; m++) {
         uint32_t n = 0;
         for (uint32_t r = 0; r < view->n_rows; r++)
-            n += !view->rows[r].traits.path_is_at_least && !view->rows[r].traits.data_is_at_least &&
-                 !(view->rows[r].traits.is_untimed && view->metrics[m] == view->wall_metric) &&
-                 pm_view_is_at_least(view, &view->rows[r], m, false);
+            n += is_partial(view, &view->rows[r], m);
         if (n && !pm_view_off_cpu_word(view, m)) {
             name_metric(view, m, &names);
             n_names++;
@@ -630,6 +693,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_added(&warner);
     warn_of_steal(&warner);
     warn_of_doubt(&warner);
+    warn_of_not_located(&warner);
     warn_of_partial(&warner);
     warn_of_data(&warner);
     warn_of_budget(&warner);

@@ -92,15 +92,23 @@ static enum pm_status nothing_matches(const struct pm_view *view, const char *te
     const struct pm_graph *graph = view->data->graph;
     const char **names = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *names);
     uint32_t n = 0;
+    bool is_known = false;
     for (pm_index i = 0; names && i < graph->n_nouns; i++) {
         const struct pm_graph_noun *noun = &graph->nouns[i];
+        is_known |= pm_pattern_fits(focus, noun);
         bool is_file = focus->kind == PM_PATTERN_FILE,
              is_process = focus->kind == PM_PATTERN_ANY && pm_view_noun_is(view, i, "process");
         if (is_file ? *noun->file != 0 : pm_pattern_fits_kind(focus, noun) && !is_process)
             names[n++] = is_file ? pm_view_base_name(noun->file) : noun->name;
     }
-    const char *near = names ? pm_suggest(focus->name.text, names) : NULL;
-    if (near)
+    const char *near = names && !is_known ? pm_suggest(focus->name.text, names) : NULL;
+    if (is_known && !all)
+        pm_error_set(err, PM_ERR_NOT_FOUND,
+                     "%s '%s' is known, but nothing that was measured is mapped to it: was it "
+                     "inlined everywhere, compiled without the plugin, or never active? ('perfmap "
+                     "ask' says more)",
+                     subject, text);
+    else if (near)
         pm_error_set(err, PM_ERR_NOT_FOUND, "%s '%s' matches nothing %s; did you mean '%.*s%s'?",
                      subject, text, where, (int)focus->prefix.len, focus->prefix.p, near);
     else

@@ -131,6 +131,7 @@ const char *pm_view_special_word(enum pm_view_special special)
         [PM_VIEW_KERNEL] = "kernel",
         [PM_VIEW_PERFMAP] = "perfmap",
         [PM_VIEW_NOT_LOCATED] = "not located",
+        [PM_VIEW_NOT_SAMPLED] = "not sampled",
         [PM_VIEW_NO_OBJECT] = "no object",
         [PM_VIEW_OBJECT_NOT_KNOWN] = "object not known",
     };
@@ -158,6 +159,8 @@ static enum pm_view_special special_of(const struct pm_view *view, pm_index sent
         return PM_VIEW_PERFMAP;
     if (pm_view_noun_is(view, noun, "lost") && (is_here || !rank))
         return PM_VIEW_NOT_LOCATED;
+    if (pm_view_noun_is(view, noun, "unsampled") && (is_here || !rank))
+        return PM_VIEW_NOT_SAMPLED;
     if (pm_view_is_at_source(view) && grouping->is_object && !is_here && !rank &&
         pm_view_noun_is_of_unknown_data(view, noun))
         return PM_VIEW_OBJECT_NOT_KNOWN;

@@ -256,6 +256,8 @@ static void add_noun(const struct pm_view_naming *naming, pm_index noun, bool ha
         pm_buf_add_str(out, "PerfMap itself");
     } else if (pm_view_noun_is(view, noun, "lost")) {
         pm_buf_add_str(out, "(not located)");
+    } else if (pm_view_noun_is(view, noun, "unsampled")) {
+        pm_buf_add_str(out, "(not sampled)");
     } else {
         pm_view_add_code_name(graph->nouns[noun].name, out);
     }
@@ -296,6 +298,7 @@ static void add_group(const struct pm_view_naming *naming, uint32_t g, struct pm
         [PM_VIEW_KERNEL] = "(kernel)",
         [PM_VIEW_PERFMAP] = "PerfMap itself",
         [PM_VIEW_NOT_LOCATED] = "(not located)",
+        [PM_VIEW_NOT_SAMPLED] = "(not sampled)",
     };
     if (group->special == PM_VIEW_NO_OBJECT)
         pm_buf_add_str(out, pm_view_grouping(naming->view)->no_object);

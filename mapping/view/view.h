@@ -72,6 +72,7 @@ enum pm_view_special {
     PM_VIEW_KERNEL,      /* the kernel, called from nowhere that is known */
     PM_VIEW_PERFMAP,     /* PerfMap's own code */
     PM_VIEW_NOT_LOCATED, /* CPU time that no sample stands for */
+    PM_VIEW_NOT_SAMPLED, /* that of what could not be sampled: ends of processes, and whole ones */
     PM_VIEW_NO_OBJECT,   /* by array and variable: code that touches none */
     /* the same: code that only debug information explains, so nobody knows what it touches */
     PM_VIEW_OBJECT_NOT_KNOWN,
@@ -537,8 +538,8 @@ struct pm_view_facts {
     int64_t added_ns;                            /* PM_UNKNOWN; estimated */
     double added_pct;                            /* of the wall time of all threads, added up */
     int64_t events_ns, samples_ns;               /* of it; PM_UNKNOWN */
-    int64_t starts_ns; /* of events_ns: starts of processes and threads; PM_UNKNOWN: not known */
-    int64_t fixed_ns;  /* of events_ns: what the budget leaves alone; PM_UNKNOWN: nothing */
+    int64_t starts_ns;      /* of events_ns: starts of processes, threads, libraries; PM_UNKNOWN */
+    int64_t fixed_ns;       /* of events_ns: what the budget leaves alone; PM_UNKNOWN: nothing */
     bool events_by_samples; /* of PerfMap's own code, which are more than was reckoned */
     bool is_at_most; /* added_ns, events_ns and what comes of them are bounds, not estimates */
     double slow_down_pct, events_pct, samples_pct,

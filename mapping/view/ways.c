@@ -47,7 +47,7 @@ bool pm_view_noun_is_array(const struct pm_view *view, pm_index noun)
 
 bool pm_view_noun_is_machine_code(const struct pm_view *view, pm_index noun)
 {
-    static const char *const kinds[] = {"code", "kernel", "perfmap", "lost", NULL};
+    static const char *const kinds[] = {"code", "kernel", "perfmap", "lost", "unsampled", NULL};
     return is_one_of(view->data->graph->nouns[noun].kind, kinds);
 }
 

@@ -9,8 +9,8 @@ enum { TEXT_BYTES = 1 << 20 };
 
 bool pm_word_is(const struct pm_view *view, pm_index noun)
 {
-    static const char *const code[] = {"symbol",  "loopcode", "code", "kernel",
-                                       "perfmap", "process",  "line"};
+    static const char *const code[] = {"symbol",  "loopcode", "code", "kernel",   "perfmap",
+                                       "process", "line",     "lost", "unsampled"};
     const char *level = view->data->graph->levels[view->data->graph->nouns[noun].level].name;
     if (strcmp(level, "Base") != 0)
         return strcmp(level, "Source") != 0;

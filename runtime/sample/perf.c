@@ -493,6 +493,7 @@ static void change_rings(struct pm_sampler *s, const struct ring *old, const str
     close_helpers(s);
     set_ring(s, deep);
     s->event_ns = 0;
+    s->rest_ns = s->missing_ns % old->period_ns;
     pm_ambient_ring(s->t, (const volatile uint64_t *)&s->ring->data_head, 0);
     struct pm_old_region *region = &s->old_regions[s->old_regions[0].start != NULL];
     *region = (struct pm_old_region){old->region, old->region_bytes};
@@ -866,4 +867,6 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t cpu_ns, uint64_t until_ns)
     if (was_full) /* what did not fit happened in the context that is active: no sled has fired */
         pm_sample_settle(s, pm_sample_context(s, 0),
                          pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns, s->period_ns, true);
+    else if (until_ns == UINT64_MAX)
+        pm_sample_settle_kernel(s);
 }

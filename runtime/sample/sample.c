@@ -14,7 +14,8 @@
  * its samples (the kernel where it may not be sampled, samples that were lost, the rest at the
  * end) goes to the innermost context that has been active ever since the sample before. That is
  * known without any clock: at each sample the contexts that are open get their count of calls as
- * a mark, and one that still has it has not been left.
+ * a mark, and one that still has it has not been left. Where the kernel may not be sampled, each
+ * drain looks, too, whether whole periods have passed there (context switches bring drains).
  */
 #include "runtime/sample/sample.h"
 #include "runtime/base/file.h"
@@ -212,7 +213,8 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
     int64_t missing = (int64_t)(cpu_ns - s->charged_ns);
     if (missing <= 0 || (uint64_t)missing < least_ns)
         return;
-    uint64_t n_samples = (uint64_t)missing / pm_process.sample_period_ns;
+    uint64_t period_ns = s->period_ns != 0 ? s->period_ns : pm_process.sample_period_ns;
+    uint64_t n_samples = (uint64_t)missing / period_ns;
     bool in_kernel = !s->has_kernel && !lost && s->n_lost == 0 && n_samples != 0;
     s->charged_ns += (uint64_t)missing;
     s->n_lost = 0;
@@ -223,6 +225,19 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
                                   .time_ns = (uint64_t)missing});
     if (!in_kernel)
         pm_add_shared(pm_sampling->n_lost, n_samples);
+}
+
+void pm_sample_settle_kernel(struct pm_sampler *s)
+{
+    uint64_t since_ns = s->missing_ns > s->rest_ns ? s->missing_ns - s->rest_ns : 0;
+    uint64_t kernel_ns = since_ns - since_ns % s->period_ns;
+    if (s->has_kernel || s->n_lost != 0 || kernel_ns == 0)
+        return;
+    const struct pm_node *node = pm_sample_context(s, 0);
+    pm_sample_settle(s, pm_sample_steady(s, node), s->charged_ns + kernel_ns, 1, false);
+    s->event_ns += kernel_ns;
+    s->missing_ns -= kernel_ns;
+    s->n_marked += mark(node);
 }
 
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
@@ -237,7 +252,8 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
         s->missing_ns -= gap_ns;
         pm_sample_settle(s, pm_sample_steady(s, node), s->charged_ns + gap_ns, 1, false);
     }
-    pm_adapt_sampled(mark(node), taken->period_ns);
+    pm_adapt_sampled(s->n_marked + mark(node), taken->period_ns);
+    s->n_marked = 0;
     struct pm_caller caller = pm_sample_caller(s, node, taken);
     struct pm_run_sample sample = {.address = taken->address,
                                    .caller = caller.address,
@@ -520,7 +536,7 @@ void pm_sample_thread_begin(struct pm_tls *t, uint64_t since_ns, uint64_t since_
     s->t = t;
     s->slot = t->slot;
     s->source = PM_RUN_SAMPLES_NONE;
-    s->charged_ns = s->n_lost = s->event_ns = s->missing_ns = 0;
+    s->charged_ns = s->n_lost = s->event_ns = s->missing_ns = s->rest_ns = s->n_marked = 0;
     int error_no = pm_process.sample_force == PM_RUN_SAMPLES_TIMER ? 0 : pm_perf_open(s);
     if (s->source == PM_RUN_SAMPLES_NONE && pm_process.sample_force != PM_RUN_SAMPLES_PERF)
         pm_timer_open(s);

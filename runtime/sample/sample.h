@@ -76,6 +76,8 @@ struct pm_sampler {
     uint64_t charged_ns;       /* of its CPU time since then */
     uint64_t event_ns;         /* perf: what the event had counted at the last sample */
     uint64_t missing_ns;       /* perf: of the thread's clock, beyond all samples in the ring */
+    uint64_t rest_ns;          /* perf: of that, what was before the ring's event began */
+    uint64_t n_marked;         /* calls since the last sample that are marked already */
     uint64_t time_ns;          /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
     uint64_t off_since_ns;     /* perf: when it was switched out; 0: it runs */
     uint64_t on_since_ns;      /* perf: when it was last switched in; 0: not yet */
@@ -140,6 +142,8 @@ const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct 
  * sampled. */
 void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t cpu_ns,
                       uint64_t least_ns, bool lost);
+/* The same of whole periods in the kernel since the last sample, where that may not be sampled. */
+void pm_sample_settle_kernel(struct pm_sampler *s);
 extern struct pm_run_sampling *pm_sampling; /* NULL: none in this file yet */
 
 /* --- callers.c --- */

@@ -70,6 +70,22 @@ void pm_come_back(struct pm_tls *t, uint64_t tsc)
     pm_store(t->current, t->own_current);
 }
 
+static void begin_later(struct pm_node *node, uint64_t spent_tsc)
+{
+    for (; node != NULL; node = node->parent)
+        if (node->start_tsc != 0)
+            pm_add_own(&node->start_tsc, spent_tsc);
+}
+
+void pm_take_out(struct pm_tls *t, uint64_t spent_tsc)
+{
+    if (t->slot == NULL || t->trace_end != NULL)
+        return;
+    begin_later(pm_own_current(t), spent_tsc);
+    if (t->where == PM_WHERE_FOREIGN)
+        begin_later(t->foreign_current, spent_tsc);
+}
+
 /* A handler on a foreign stack, or one that folded and never came to the end of that, may have put
  * the sentinel there since the event began. */
 struct pm_node *pm_innermost_again(struct pm_tls *t, struct pm_node **current, uint64_t tsc)

@@ -19,6 +19,10 @@ bool pm_event_folded(struct pm_tls *t, const struct pm_probe *probe, uint64_t sp
 /* The thread's own stack again. */
 void pm_come_back(struct pm_tls *t, uint64_t tsc);
 
+/* What the thread has just done for us, so much of its time, is no part of the time of what is
+ * open. For outside of events, in mode exact: a trace's times are what they are. */
+void pm_take_out(struct pm_tls *t, uint64_t spent_tsc);
+
 /* the innermost context on the thread's own stack; thread is ready */
 struct pm_node *pm_own_current(const struct pm_tls *t);
 struct pm_node *pm_innermost_again(struct pm_tls *t, struct pm_node **current, uint64_t tsc);
