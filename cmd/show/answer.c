@@ -137,6 +137,14 @@ bool show_answer_costs_are_at_least(const struct pm_answer *answer, const struct
     return any;
 }
 
+bool show_answer_costs_are_at_most(const struct pm_answer *answer, const struct pm_answer_row *row)
+{
+    bool any = row && row->costs_at_most;
+    for (uint32_t r = 0; !row && r < answer->n_rows; r++)
+        any |= answer->rows[r].costs_at_most;
+    return any;
+}
+
 bool show_answer_is_doubtful(const struct show_answer_page *page)
 {
     return page->answer->is_doubtful && page->primary != PM_NONE &&

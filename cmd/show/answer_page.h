@@ -31,6 +31,7 @@ double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
 /* row NULL: of the answer. */
 bool show_answer_costs_are_at_least(const struct pm_answer *answer,
                                     const struct pm_answer_row *row);
+bool show_answer_costs_are_at_most(const struct pm_answer *answer, const struct pm_answer_row *row);
 bool show_answer_is_doubtful(const struct show_answer_page *page);
 /* Are there bounds of the primary metric? Their share of the run, in %. */
 bool show_answer_has_bounds(const struct show_answer_page *page);

@@ -120,10 +120,11 @@ struct pm_answer_row {
     /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause
      * only */
     struct pm_amount *deferred;
-    int64_t n_times;     /* how often it became active; as far as calls tell */
-    bool times_known;    /* some of it began at a call */
-    bool times_at_least; /* the caller's: some calls were not followed */
-    bool costs_at_least; /* the caller's: some of what was called is missing */
+    int64_t n_times;                   /* how often it became active; as far as calls tell */
+    bool times_known;                  /* some of it began at a call */
+    bool times_at_least;               /* the caller's: some calls were not followed */
+    bool costs_at_least;               /* the caller's: some of what was called is missing */
+    bool times_at_most, costs_at_most; /* the caller's: there is too much, perhaps: `not` */
 };
 
 /* Why a sentence of the question matches nothing. */
@@ -135,6 +136,8 @@ struct pm_answer_note {
 struct pm_answer {
     uint32_t *asked; /* sentences of the question that are not denied, in order */
     uint32_t n_asked;
+    uint32_t *asked_at; /* [n_sentences] of the question: its place there; PM_NONE: denied */
+    uint32_t n_sentences;
     struct pm_question_matches *matches; /* per sentence of the question */
     struct pm_answer_row *rows;          /* in no order */
     uint32_t n_rows;
@@ -154,6 +157,8 @@ struct pm_answer {
     /* by the caller: something that matches was not followed all the time, no row does not mean
      * never */
     bool is_partial;
+    /* by the caller: what is denied was not followed all the time, so some of it is in here */
+    bool is_at_most;
     /* by the caller: costs that are missing may be of it, so `most` is no bound */
     bool is_open;
     /* by the caller: samples meet it by chance only, so no row means that it was rare, or never
