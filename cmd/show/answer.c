@@ -129,17 +129,28 @@ double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
                                                                           : (double)amount->value;
 }
 
-bool show_answer_costs_are_at_least(const struct pm_answer *answer, const struct pm_answer_row *row)
+static bool is_by_samples(const struct show_answer_page *page, pm_index metric)
 {
-    bool any = row && row->costs_at_least;
+    return metric == PM_NONE || metric == page->report->cpu_metric;
+}
+
+bool show_answer_is_at_least(const struct show_answer_page *page, const struct pm_answer_row *row,
+                             pm_index metric)
+{
+    const struct pm_answer *answer = page->answer;
+    bool any = (row && row->costs_at_least) ||
+               (answer->samples_are_at_least && is_by_samples(page, metric));
     for (uint32_t r = 0; !row && r < answer->n_rows; r++)
         any |= answer->rows[r].costs_at_least;
     return any;
 }
 
-bool show_answer_costs_are_at_most(const struct pm_answer *answer, const struct pm_answer_row *row)
+bool show_answer_is_at_most(const struct show_answer_page *page, const struct pm_answer_row *row,
+                            pm_index metric)
 {
-    bool any = row && row->costs_at_most;
+    const struct pm_answer *answer = page->answer;
+    bool any =
+        (row && row->costs_at_most) || (answer->samples_are_at_most && is_by_samples(page, metric));
     for (uint32_t r = 0; !row && r < answer->n_rows; r++)
         any |= answer->rows[r].costs_at_most;
     return any;

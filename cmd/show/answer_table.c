@@ -40,11 +40,10 @@ static const char *bound_mark(bool at_least, bool at_most, bool utf8)
 }
 
 static const char *mark_of(const struct show_answer_page *page, const struct pm_answer_row *row,
-                           bool utf8)
+                           pm_index metric, bool utf8)
 {
-    bool at_least =
-        page->report->n_lost_events || show_answer_costs_are_at_least(page->answer, row);
-    return bound_mark(at_least, show_answer_costs_are_at_most(page->answer, row), utf8);
+    bool at_least = page->report->n_lost_events || show_answer_is_at_least(page, row, metric);
+    return bound_mark(at_least, show_answer_is_at_most(page, row, metric), utf8);
 }
 
 /* The cells of one row, in the order of the columns. row NULL: the total. */
@@ -60,7 +59,7 @@ static void make_cells(const struct show_answer_page *page, const struct columns
         bool is_sum = report->data->graph->metrics[metric].aggregation == PM_SUM;
         size_t mark = 0;
         if (is_sum && isfinite(number))
-            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", mark_of(page, row, utf8));
+            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", mark_of(page, row, metric, utf8));
         put_number(cells[n++] + mark, CELL_BYTES - mark, number, &columns->scales[m]);
         if (page->has_deferred[m])
             put_part(cells[n++], row ? row->deferred : page->answer->deferred, metric,

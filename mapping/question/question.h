@@ -159,6 +159,8 @@ struct pm_answer {
     bool is_partial;
     /* by the caller: what is denied was not followed all the time, so some of it is in here */
     bool is_at_most;
+    /* by the caller: the same of times by samples only, for samples are missing */
+    bool samples_are_at_least, samples_are_at_most;
     /* by the caller: costs that are missing may be of it, so `most` is no bound */
     bool is_open;
     /* by the caller: samples meet it by chance only, so no row means that it was rare, or never

@@ -115,14 +115,6 @@ static unsigned mark_reached(const struct pm_graph *graph, struct pm_answer *ans
     return sides;
 }
 
-static bool has_metric(const struct pm_view *view, pm_index metric)
-{
-    for (uint32_t m = 0; m < view->n_metrics; m++)
-        if (view->metrics[m] == metric)
-            return true;
-    return false;
-}
-
 /* In modes that time calls, nothing tells when that code has returned. */
 static enum pm_status note_jumps(struct pm_view *view, struct pm_answer *answer,
                                  struct pm_error *err)
@@ -130,7 +122,7 @@ static enum pm_status note_jumps(struct pm_view *view, struct pm_answer *answer,
     const struct pm_graph *graph = view->data->graph;
     struct pm_buf text = PM_BUF_INIT(1 << 16);
     unsigned sides = 0;
-    for (pm_index c = 0; c < graph->n_contexts && has_metric(view, view->wall_metric); c++)
+    for (pm_index c = 0; c < graph->n_contexts && pm_view_shows_wall(view); c++)
         if (pm_view_is_left_by_jump(view, c))
             sides |= mark_reached(graph, answer, graph->contexts[c].sentence);
     if (!sides)

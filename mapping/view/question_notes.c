@@ -517,26 +517,44 @@ static void widen_bounds(const struct pm_view *view, struct pm_answer *answer,
             answer->most[m] = answer->totals[m].value;
 }
 
-/* CPU time that no sample stands for, while something was active around what was asked for. */
+/* CPU time that no sample stands for, while something was active around what was asked for; or
+ * that counts for it, and was perhaps spent in what is denied. */
+static unsigned sides_without_samples(const struct pm_view *view, const struct pm_answer *answer)
+{
+    const struct pm_graph *graph = view->data->graph;
+    unsigned sides = 0;
+    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++) {
+        pm_index around = graph->contexts[c].parent;
+        if (!answer->active[c] || around == PM_NONE)
+            continue;
+        if (pm_view_lacks_samples(view, c, true) && !answer->active[around])
+            sides |= PM_ASK_ASKED;
+        bool is_it = is_not_located(view, graph->contexts[c].sentence);
+        if (is_it && view->lost_ns[around] > view->least_lost_ns && pm_ask_denies(answer))
+            sides |= PM_ASK_DENIED;
+    }
+    return sides;
+}
+
 static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *answer,
                                        struct pm_error *err)
 {
-    const struct pm_graph *graph = view->data->graph;
-    bool lacks = false;
     enum pm_status status = pm_view_find_lost(view, err);
     if (status != PM_OK)
         return status;
-    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++)
-        lacks |= answer->active[c] && pm_view_lacks_samples(view, c, true) &&
-                 !answer->active[graph->contexts[c].parent];
-    if (!lacks)
+    unsigned sides = sides_without_samples(view, answer);
+    if (!sides || !pm_view_shows(view, view->cpu_metric)) /* counts of adapters are complete */
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
-    answer->is_partial = true;
-    pm_ask_mark_all_costs(answer, PM_ASK_ASKED);
+    answer->is_partial |= (sides & PM_ASK_ASKED) != 0;
+    answer->is_at_most |= (sides & PM_ASK_DENIED) != 0;
+    answer->samples_are_at_least = sides & PM_ASK_ASKED;
+    answer->samples_are_at_most = sides & PM_ASK_DENIED;
     widen_bounds(view, answer, is_not_located);
-    pm_buf_printf(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
-                         "was spent around what was asked for, and perhaps in it");
+    pm_buf_add_str(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
+                          "was spent ");
+    pm_buf_add_str(&text, sides & PM_ASK_ASKED ? "around what was asked for, and perhaps in it"
+                                               : "perhaps in what the question leaves out (not)");
     status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;

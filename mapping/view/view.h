@@ -266,6 +266,7 @@ PM_MUST_CHECK enum pm_status pm_view_choose_level(struct pm_view *view, struct p
 PM_MUST_CHECK enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err);
 /* When the focus is known. */
 PM_MUST_CHECK enum pm_status pm_view_drop_empty(struct pm_view *view, struct pm_error *err);
+bool pm_view_shows(const struct pm_view *view, pm_index metric); /* as one of its metrics */
 bool pm_view_shows_wall(const struct pm_view *view); /* wall time is one of the metrics */
 /* rows are parts of functions that are not entered: statements, arrays */
 bool pm_view_is_fine(const struct pm_view *view);
