@@ -129,19 +129,23 @@ double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
                                                                           : (double)amount->value;
 }
 
-static bool is_by_samples(const struct show_answer_page *page, pm_index metric)
+/* Is the metric, or any that is shown for PM_NONE, this one? */
+static bool is_metric(const struct show_answer_page *page, pm_index metric, pm_index that)
 {
-    return metric == PM_NONE || metric == page->report->cpu_metric;
+    return metric == PM_NONE ? pm_view_shows(page->report, that) : metric == that;
 }
 
 bool show_answer_is_at_least(const struct show_answer_page *page, const struct pm_answer_row *row,
                              pm_index metric)
 {
     const struct pm_answer *answer = page->answer;
-    bool any = (row && row->costs_at_least) ||
-               (answer->samples_are_at_least && is_by_samples(page, metric));
-    for (uint32_t r = 0; !row && r < answer->n_rows; r++)
-        any |= answer->rows[r].costs_at_least;
+    bool is_wall = is_metric(page, metric, page->report->wall_metric);
+    bool any = answer->samples_are_at_least && is_metric(page, metric, page->report->cpu_metric);
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        const struct pm_answer_row *one = &answer->rows[r];
+        if (!row || one == row)
+            any |= one->costs_at_least || (one->wall_at_least && is_wall);
+    }
     return any;
 }
 
@@ -149,10 +153,13 @@ bool show_answer_is_at_most(const struct show_answer_page *page, const struct pm
                             pm_index metric)
 {
     const struct pm_answer *answer = page->answer;
-    bool any =
-        (row && row->costs_at_most) || (answer->samples_are_at_most && is_by_samples(page, metric));
-    for (uint32_t r = 0; !row && r < answer->n_rows; r++)
-        any |= answer->rows[r].costs_at_most;
+    bool is_wall = is_metric(page, metric, page->report->wall_metric);
+    bool any = answer->samples_are_at_most && is_metric(page, metric, page->report->cpu_metric);
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        const struct pm_answer_row *one = &answer->rows[r];
+        if (!row || one == row)
+            any |= one->costs_at_most || (one->wall_at_most && is_wall);
+    }
     return any;
 }
 

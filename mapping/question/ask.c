@@ -742,6 +742,13 @@ enum pm_status pm_question_ask(const struct pm_question *question,
     return PM_OK;
 }
 
+const uint32_t *pm_answer_reached(const struct pm_answer *answer, const struct pm_graph *graph,
+                                  uint32_t sentence, pm_index context, uint32_t *ret_n)
+{
+    return pm_lift_reached(answer->own->asked[sentence].lift, graph->contexts[context].sentence,
+                           ret_n);
+}
+
 void pm_answer_free(struct pm_answer *answer)
 {
     if (!answer)

@@ -125,6 +125,7 @@ struct pm_answer_row {
     bool times_at_least;               /* the caller's: some calls were not followed */
     bool costs_at_least;               /* the caller's: some of what was called is missing */
     bool times_at_most, costs_at_most; /* the caller's: there is too much, perhaps: `not` */
+    bool wall_at_least, wall_at_most;  /* the caller's: the same of wall time only */
 };
 
 /* Why a sentence of the question matches nothing. */
@@ -175,6 +176,9 @@ struct pm_answer {
 PM_MUST_CHECK enum pm_status pm_question_ask(const struct pm_question *question,
                                              const struct pm_question_run *run,
                                              struct pm_error *err, struct pm_answer **ret_answer);
+/* The classes of a sentence of the question that a context itself makes active; lent. */
+const uint32_t *pm_answer_reached(const struct pm_answer *answer, const struct pm_graph *graph,
+                                  uint32_t sentence, pm_index context, uint32_t *ret_n);
 void pm_answer_free(struct pm_answer *answer);
 
 /* Does the text (a thread's number or name, say) fit the word? */

@@ -63,6 +63,19 @@ unsigned pm_ask_mark_costs(struct pm_answer *answer, uint32_t sentence, uint32_t
     return PM_ASK_ASKED;
 }
 
+unsigned pm_ask_mark_wall(struct pm_answer *answer, uint32_t sentence, uint32_t class)
+{
+    unsigned side = pm_ask_side_of(answer, sentence);
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        struct pm_answer_row *row = &answer->rows[r];
+        if (side == PM_ASK_DENIED)
+            row->wall_at_most = true;
+        else
+            row->wall_at_least |= has_class(&row->matches[answer->asked_at[sentence]], class);
+    }
+    return side;
+}
+
 unsigned pm_ask_mark_times(struct pm_answer *answer, uint32_t sentence, uint32_t class)
 {
     if (class == PM_NONE)

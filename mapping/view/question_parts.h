@@ -1,5 +1,6 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
- * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c. */
+ * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c,
+ * question_untimed.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -57,6 +58,7 @@ PM_MUST_CHECK enum pm_status pm_ask_add_note(struct pm_answer *answer, const str
 /* A class of a sentence of the question, or PM_NONE, is not known all the time: the costs of rows
  * that it has a part in are at least, or if it is denied all are at most. Returns the side. */
 unsigned pm_ask_mark_costs(struct pm_answer *answer, uint32_t sentence, uint32_t class);
+unsigned pm_ask_mark_wall(struct pm_answer *answer, uint32_t sentence, uint32_t class);
 unsigned pm_ask_mark_times(struct pm_answer *answer, uint32_t sentence, uint32_t class);
 /* Of all rows. */
 unsigned pm_ask_mark_all_costs(struct pm_answer *answer, unsigned sides);
@@ -95,6 +97,13 @@ bool pm_ask_is_known(const struct pm_view *view, const struct pm_question *quest
                      const struct pm_answer *answer, const bool *followed);
 bool pm_ask_fits_any(const struct pm_graph *graph, const struct pm_question_matches *matches);
 int64_t pm_ask_n_samples(const struct pm_view *view);
+
+/* question_untimed.c: does wall time miss some of what is asked for, or denied, which samples met?
+ * answer: stays as it is. */
+bool pm_ask_lacks_wall(const struct pm_view *view, struct pm_answer *answer);
+/* What has no time of its own: its wall time, and what calls without a path cost, is marked. */
+PM_MUST_CHECK enum pm_status pm_ask_note_untimed(struct pm_view *view, struct pm_answer *answer,
+                                                 struct pm_error *err);
 
 /* question_levels.c: what sentences leave out, for a level above has something that fits. */
 PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,
