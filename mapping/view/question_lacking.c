@@ -378,5 +378,8 @@ enum pm_status pm_ask_note_unseen(struct pm_view *view, const struct pm_question
     enum pm_status status = pm_ask_find_followed(view, question, false, err, whole);
     if (status != PM_OK)
         return status;
-    return note_nothing_seen(view, question, whole, answer, err);
+    status = note_nothing_seen(view, question, whole, answer, err);
+    if (status != PM_OK)
+        return status;
+    return pm_ask_note_missing(view, answer, err);
 }

@@ -1,6 +1,6 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
  * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c,
- * question_untimed.c. */
+ * question_untimed.c, question_missing.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -104,6 +104,10 @@ bool pm_ask_lacks_wall(const struct pm_view *view, struct pm_answer *answer);
 /* What has no time of its own: its wall time, and what calls without a path cost, is marked. */
 PM_MUST_CHECK enum pm_status pm_ask_note_untimed(struct pm_view *view, struct pm_answer *answer,
                                                  struct pm_error *err);
+
+/* question_missing.c: nothing was found, and not all programs and objects were measured. */
+PM_MUST_CHECK enum pm_status pm_ask_note_missing(const struct pm_view *view,
+                                                 struct pm_answer *answer, struct pm_error *err);
 
 /* question_levels.c: what sentences leave out, for a level above has something that fits. */
 PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,

@@ -1,5 +1,6 @@
 /* What `not` leaves out, and of what a part is not known: visit() may be off, check() is inlined into user(), plain() has no map,
- * fib() may be counted only, fill() gets the array `data` by its address. Prints how often slow() was called outside of check(). */
+ * fib() may be counted only, fill() gets the array `data` by its address.
+ * child() is called where there is an argument. Prints how often slow() was called outside of check(). */
 #include "../truth/programs/truth.h"
 
 static int outside;
@@ -41,8 +42,19 @@ NOINLINE static int fib(int n)
 static int data[1000];
 void fill(int *to, int n);
 
-int main(void)
+NOINLINE static void child(void)
 {
+    BURN(100);
+    AGAIN();
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1) {
+        child();
+        return 0;
+    }
     for (int i = 0; i < 500; i++) {
         visit(10);
         user(i);
