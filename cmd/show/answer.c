@@ -193,8 +193,11 @@ bool show_answer_has_most(const struct show_answer_page *page)
 
 enum show_verdict show_answer_verdict(const struct show_answer_page *page)
 {
+    bool is_sure = false;
+    for (uint32_t i = 0; i < page->n_shown; i++)
+        is_sure |= !page->answer->rows[page->order[i]].is_folded;
     if (page->n_shown)
-        return SHOW_TRUE;
+        return is_sure ? SHOW_TRUE : SHOW_NOT_KNOWN;
     if (page->answer->is_partial || show_answer_has_most(page))
         return SHOW_NOT_KNOWN;
     return page->answer->is_by_chance ? SHOW_NOT_SEEN : SHOW_NEVER;

@@ -126,6 +126,7 @@ struct pm_answer_row {
     bool costs_at_least;               /* the caller's: some of what was called is missing */
     bool times_at_most, costs_at_most; /* the caller's: there is too much, perhaps: `not` */
     bool wall_at_least, wall_at_most;  /* the caller's: the same of wall time only */
+    bool is_folded; /* the caller's: of equal functions, so perhaps all of it is another's */
 };
 
 /* Why a sentence of the question matches nothing. */

@@ -28,7 +28,7 @@ const char *pm_ask_fate_of(unsigned sides)
     return fates[sides];
 }
 
-static bool has_class(const struct pm_answer_match *match, uint32_t class)
+bool pm_ask_has_class(const struct pm_answer_match *match, uint32_t class)
 {
     for (uint32_t k = 0; k < match->n_classes; k++)
         if (match->classes[k] == class)
@@ -59,7 +59,7 @@ unsigned pm_ask_mark_costs(struct pm_answer *answer, uint32_t sentence, uint32_t
         return pm_ask_mark_all_costs(answer, PM_ASK_DENIED);
     for (uint32_t r = 0; r < answer->n_rows; r++)
         answer->rows[r].costs_at_least |=
-            has_class(&answer->rows[r].matches[answer->asked_at[sentence]], class);
+            pm_ask_has_class(&answer->rows[r].matches[answer->asked_at[sentence]], class);
     return PM_ASK_ASKED;
 }
 
@@ -71,7 +71,8 @@ unsigned pm_ask_mark_wall(struct pm_answer *answer, uint32_t sentence, uint32_t 
         if (side == PM_ASK_DENIED)
             row->wall_at_most = true;
         else
-            row->wall_at_least |= has_class(&row->matches[answer->asked_at[sentence]], class);
+            row->wall_at_least |=
+                pm_ask_has_class(&row->matches[answer->asked_at[sentence]], class);
     }
     return side;
 }
@@ -87,7 +88,8 @@ unsigned pm_ask_mark_times(struct pm_answer *answer, uint32_t sentence, uint32_t
         if (side == PM_ASK_DENIED)
             row->times_at_most = true;
         else
-            row->times_at_least |= has_class(&row->matches[answer->asked_at[sentence]], class);
+            row->times_at_least |=
+                pm_ask_has_class(&row->matches[answer->asked_at[sentence]], class);
     }
     return side;
 }

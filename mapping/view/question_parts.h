@@ -1,6 +1,7 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
  * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c,
- * question_untimed.c, question_missing.c. */
+ * question_untimed.c, question_missing.c,
+ * question_folded.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -44,6 +45,7 @@ bool pm_ask_is_of_data(const struct pm_question_sentence *sentence);
 /* What of a question is not known all the time: what it asks for, what it denies (`not`), or
  * both. The answer is at least, at most, or neither. */
 enum { PM_ASK_ASKED = 1, PM_ASK_DENIED = 2 };
+bool pm_ask_has_class(const struct pm_answer_match *match, uint32_t class);
 unsigned pm_ask_side_of(const struct pm_answer *answer, uint32_t sentence);
 /* Is there something denied? */
 bool pm_ask_denies(const struct pm_answer *answer);
@@ -108,6 +110,10 @@ PM_MUST_CHECK enum pm_status pm_ask_note_untimed(struct pm_view *view, struct pm
 /* question_missing.c: nothing was found, and not all programs and objects were measured. */
 PM_MUST_CHECK enum pm_status pm_ask_note_missing(const struct pm_view *view,
                                                  struct pm_answer *answer, struct pm_error *err);
+
+/* question_folded.c: functions that are one piece of code. */
+PM_MUST_CHECK enum pm_status pm_ask_note_folded(struct pm_view *view, struct pm_answer *answer,
+                                                struct pm_error *err);
 
 /* question_levels.c: what sentences leave out, for a level above has something that fits. */
 PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,
