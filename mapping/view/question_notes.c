@@ -646,6 +646,9 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
         status = note_counted(view, question, answer, err);
     if (status != PM_OK)
         return status;
+    status = pm_ask_note_own(view, answer, err);
+    if (status != PM_OK)
+        return status;
     status = pm_ask_note_folded(view, answer, err);
     if (status != PM_OK)
         return status;

@@ -1,7 +1,7 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
  * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c,
  * question_untimed.c, question_missing.c,
- * question_folded.c. */
+ * question_folded.c, question_own.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -114,6 +114,10 @@ PM_MUST_CHECK enum pm_status pm_ask_note_missing(const struct pm_view *view,
 /* question_folded.c: functions that are one piece of code. */
 PM_MUST_CHECK enum pm_status pm_ask_note_folded(struct pm_view *view, struct pm_answer *answer,
                                                 struct pm_error *err);
+
+/* question_own.c: how much of the answer is PerfMap's own time. */
+PM_MUST_CHECK enum pm_status pm_ask_note_own(const struct pm_view *view, struct pm_answer *answer,
+                                             struct pm_error *err);
 
 /* question_levels.c: what sentences leave out, for a level above has something that fits. */
 PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,
