@@ -27,7 +27,7 @@ static enum pm_view_by by_of_noun(const struct pm_view *report, pm_index noun)
 
 static enum pm_status make_views(struct pm_explain_views *views,
                                  const struct pm_archive_data *archive, enum pm_view_by by,
-                                 struct pm_error *err)
+                                 bool is_sampled, struct pm_error *err)
 {
     enum pm_status status = PM_OK;
     *views = (struct pm_explain_views){0};
@@ -41,6 +41,7 @@ static enum pm_status make_views(struct pm_explain_views *views,
             .sort = PM_VIEW_SORT_DEFAULT,
         };
         views->reports[rule].archive = archive;
+        views->reports[rule].asks_fine = is_sampled;
         status = pm_view_make(&views->reports[rule], err);
     }
     return status;
@@ -136,14 +137,17 @@ struct out {
     bool is_json, any;
 };
 
-/* The targets of one kind. */
-static enum pm_status explain_kind(const struct pm_archive_data *archive, enum pm_view_by by,
+/* The targets of one kind: where one of them is not timed, samples tell. */
+static enum pm_status explain_kind(const struct pm_view *first, enum pm_view_by by,
                                    const pm_index *targets, const enum pm_view_by *bys, uint32_t n,
                                    struct out *out, struct pm_error *err)
 {
     struct pm_explain_views views;
     struct pm_late_maps maps = {0};
-    enum pm_status status = make_views(&views, archive, by, err);
+    bool is_sampled = false;
+    for (uint32_t i = 0; i < n; i++)
+        is_sampled |= bys[i] == by && pm_view_noun_lacks_sleds(first, targets[i]);
+    enum pm_status status = make_views(&views, first->archive, by, is_sampled, err);
     if (status == PM_OK)
         status = pm_late_maps_open(&maps, views.reports[0].data, err);
     for (uint32_t i = 0; status == PM_OK && i < n; i++) {
@@ -275,7 +279,7 @@ static enum pm_status explain(const struct explain_request *request, struct pm_e
     for (size_t k = 0; status == PM_OK && k < sizeof kinds / sizeof *kinds; k++)
         for (uint32_t i = 0; i < n; i++)
             if (bys[i] == kinds[k]) {
-                status = explain_kind(first.archive, kinds[k], targets, bys, n, &out, err);
+                status = explain_kind(&first, kinds[k], targets, bys, n, &out, err);
                 break;
             }
     if (request->json && status == PM_OK) {

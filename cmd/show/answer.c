@@ -129,11 +129,37 @@ double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
                                                                           : (double)amount->value;
 }
 
-bool show_answer_costs_are_at_least(const struct pm_answer *answer, const struct pm_answer_row *row)
+/* Is the metric, or any that is shown for PM_NONE, this one? */
+static bool is_metric(const struct show_answer_page *page, pm_index metric, pm_index that)
 {
-    bool any = row && row->costs_at_least;
-    for (uint32_t r = 0; !row && r < answer->n_rows; r++)
-        any |= answer->rows[r].costs_at_least;
+    return metric == PM_NONE ? pm_view_shows(page->report, that) : metric == that;
+}
+
+bool show_answer_is_at_least(const struct show_answer_page *page, const struct pm_answer_row *row,
+                             pm_index metric)
+{
+    const struct pm_answer *answer = page->answer;
+    bool is_wall = is_metric(page, metric, page->report->wall_metric);
+    bool any = answer->samples_are_at_least && is_metric(page, metric, page->report->cpu_metric);
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        const struct pm_answer_row *one = &answer->rows[r];
+        if (!row || one == row)
+            any |= one->costs_at_least || (one->wall_at_least && is_wall);
+    }
+    return any;
+}
+
+bool show_answer_is_at_most(const struct show_answer_page *page, const struct pm_answer_row *row,
+                            pm_index metric)
+{
+    const struct pm_answer *answer = page->answer;
+    bool is_wall = is_metric(page, metric, page->report->wall_metric);
+    bool any = answer->samples_are_at_most && is_metric(page, metric, page->report->cpu_metric);
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
+        const struct pm_answer_row *one = &answer->rows[r];
+        if (!row || one == row)
+            any |= one->costs_at_most || (one->wall_at_most && is_wall);
+    }
     return any;
 }
 
@@ -167,8 +193,11 @@ bool show_answer_has_most(const struct show_answer_page *page)
 
 enum show_verdict show_answer_verdict(const struct show_answer_page *page)
 {
+    bool is_sure = false;
+    for (uint32_t i = 0; i < page->n_shown; i++)
+        is_sure |= !page->answer->rows[page->order[i]].is_folded;
     if (page->n_shown)
-        return SHOW_TRUE;
+        return is_sure ? SHOW_TRUE : SHOW_NOT_KNOWN;
     if (page->answer->is_partial || show_answer_has_most(page))
         return SHOW_NOT_KNOWN;
     return page->answer->is_by_chance ? SHOW_NOT_SEEN : SHOW_NEVER;

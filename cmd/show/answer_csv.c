@@ -29,7 +29,8 @@ bool show_answer_csv(const struct show_answer_page *page, FILE *out)
         if (isfinite(share))
             fprintf(out, "%.4f", share);
         if (row->times_known)
-            fprintf(out, ",%lld,%d\n", (long long)row->n_times, !row->times_at_least);
+            fprintf(out, ",%lld,%d\n", (long long)row->n_times,
+                    !row->times_at_least && !row->times_at_most);
         else
             fputs(",,1\n", out);
     }

@@ -131,7 +131,7 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     for (uint32_t i = 0; i < answer->n_notes; i++)
         pm_json_string(&json, NULL, answer->notes[i].text);
     pm_json_end(&json);
-    pm_json_bool(&json, "is_complete", !answer->is_partial);
+    pm_json_bool(&json, "is_complete", !answer->is_partial && !answer->is_at_most);
     pm_json_string(&json, "verdict", verdicts[show_answer_verdict(page)]);
     pm_json_object(&json, "total");
     json_amounts(page, answer->totals, NULL, NULL, &json);
@@ -139,7 +139,8 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     pm_json_object(&json, "answer");
     json_amounts(page, answer->amounts, NULL, answer->deferred, &json);
     pm_json_double(&json, "share_pct", show_answer_share_of(page, answer->amounts));
-    pm_json_bool(&json, "is_at_least", show_answer_costs_are_at_least(answer, NULL));
+    pm_json_bool(&json, "is_at_least", show_answer_is_at_least(page, NULL, PM_NONE));
+    pm_json_bool(&json, "is_at_most", show_answer_is_at_most(page, NULL, PM_NONE));
     pm_json_bool(&json, "is_uncertain", show_answer_is_doubtful(page));
     json_bounds(page, &json);
     pm_json_end(&json);
@@ -153,8 +154,10 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
             pm_json_i64(&json, "n_times", row->n_times);
         else
             pm_json_null(&json, "n_times");
-        pm_json_bool(&json, "n_times_complete", !row->times_at_least);
-        pm_json_bool(&json, "is_at_least", row->costs_at_least);
+        pm_json_bool(&json, "n_times_complete", !row->times_at_least && !row->times_at_most);
+        pm_json_bool(&json, "n_times_at_most", row->times_at_most);
+        pm_json_bool(&json, "is_at_least", show_answer_is_at_least(page, row, PM_NONE));
+        pm_json_bool(&json, "is_at_most", show_answer_is_at_most(page, row, PM_NONE));
         pm_json_array(&json, "matches");
         for (uint32_t k = 0; k < answer->n_asked; k++)
             json_match(page, row, k, &json);

@@ -28,9 +28,11 @@ const char *show_answer_row_text(const struct show_answer_page *page,
 double show_answer_share_of(const struct show_answer_page *page, const struct pm_amount *amounts);
 double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
                              const struct pm_amount *amount);
-/* row NULL: of the answer. */
-bool show_answer_costs_are_at_least(const struct pm_answer *answer,
-                                    const struct pm_answer_row *row);
+/* row NULL: of the answer. metric PM_NONE: of any that is shown. */
+bool show_answer_is_at_least(const struct show_answer_page *page, const struct pm_answer_row *row,
+                             pm_index metric);
+bool show_answer_is_at_most(const struct show_answer_page *page, const struct pm_answer_row *row,
+                            pm_index metric);
 bool show_answer_is_doubtful(const struct show_answer_page *page);
 /* Are there bounds of the primary metric? Their share of the run, in %. */
 bool show_answer_has_bounds(const struct show_answer_page *page);

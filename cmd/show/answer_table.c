@@ -29,6 +29,23 @@ static void put_part(char *cell, const struct pm_amount *parts, pm_index metric,
     put_number(cell, CELL_BYTES, any ? (double)parts[metric].value : NAN, scale);
 }
 
+/* Both: it is neither. */
+static const char *bound_mark(bool at_least, bool at_most, bool utf8)
+{
+    if (at_least && at_most)
+        return "~";
+    if (at_most)
+        return utf8 ? "≤ " : "<= ";
+    return at_least ? show_at_least_mark(utf8) : "";
+}
+
+static const char *mark_of(const struct show_answer_page *page, const struct pm_answer_row *row,
+                           pm_index metric, bool utf8)
+{
+    bool at_least = page->report->n_lost_events || show_answer_is_at_least(page, row, metric);
+    return bound_mark(at_least, show_answer_is_at_most(page, row, metric), utf8);
+}
+
 /* The cells of one row, in the order of the columns. row NULL: the total. */
 static void make_cells(const struct show_answer_page *page, const struct columns *columns,
                        bool utf8, const struct pm_answer_row *row, char cells[][CELL_BYTES])
@@ -39,12 +56,10 @@ static void make_cells(const struct show_answer_page *page, const struct columns
     for (uint32_t m = 0; m < report->n_metrics; m++) {
         pm_index metric = report->metrics[m];
         double number = show_answer_number_of(report->data->graph, metric, &amounts[metric]);
-        bool at_least =
-            (report->n_lost_events || show_answer_costs_are_at_least(page->answer, row)) &&
-            isfinite(number) && report->data->graph->metrics[metric].aggregation == PM_SUM;
+        bool is_sum = report->data->graph->metrics[metric].aggregation == PM_SUM;
         size_t mark = 0;
-        if (at_least)
-            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", show_at_least_mark(utf8));
+        if (is_sum && isfinite(number))
+            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", mark_of(page, row, metric, utf8));
         put_number(cells[n++] + mark, CELL_BYTES - mark, number, &columns->scales[m]);
         if (page->has_deferred[m])
             put_part(cells[n++], row ? row->deferred : page->answer->deferred, metric,
@@ -64,7 +79,8 @@ static void make_cells(const struct show_answer_page *page, const struct columns
         *cells[n] = 0;
         if (row && row->times_known)
             snprintf(cells[n], CELL_BYTES, "%s%lld",
-                     row->times_at_least ? show_at_least_mark(utf8) : "", (long long)row->n_times);
+                     bound_mark(row->times_at_least, row->times_at_most, utf8),
+                     (long long)row->n_times);
     }
 }
 

@@ -645,6 +645,19 @@ static enum pm_status add_bounds(struct asking *a)
 
 /* --- the whole --- */
 
+static void list_asked(const struct pm_question *question, struct pm_answer *answer)
+{
+    for (uint32_t i = 0; i < answer->n_sentences; i++)
+        answer->asked_at[i] = PM_NONE;
+    for (uint32_t n = 0; n < question->n_nodes; n++) {
+        const struct pm_question_node *node = &question->nodes[n];
+        if (node->kind != PM_QUESTION_SENTENCE || node->denied)
+            continue;
+        answer->asked_at[node->left] = answer->n_asked;
+        answer->asked[answer->n_asked++] = node->left;
+    }
+}
+
 static enum pm_status match_sentences(struct asking *a)
 {
     struct pm_answer *answer = a->answer;
@@ -667,9 +680,7 @@ static enum pm_status match_sentences(struct asking *a)
         if (status != PM_OK)
             return status;
     }
-    for (uint32_t n = 0; n < q->n_nodes; n++)
-        if (q->nodes[n].kind == PM_QUESTION_SENTENCE && !q->nodes[n].denied)
-            answer->asked[answer->n_asked++] = q->nodes[n].left;
+    list_asked(q, answer);
     return PM_OK;
 }
 
@@ -697,8 +708,10 @@ static struct pm_answer *new_answer(const struct pm_question *question)
     uint32_t n = question->n_sentences;
     answer->own = pm_alloc(sizeof *answer->own);
     answer->asked = pm_alloc_array(n, sizeof *answer->asked);
+    answer->asked_at = pm_alloc_array(n, sizeof *answer->asked_at);
     answer->matches = pm_alloc_array(n, sizeof *answer->matches);
-    if (answer->own && answer->asked && answer->matches) {
+    answer->n_sentences = n;
+    if (answer->own && answer->asked && answer->asked_at && answer->matches) {
         answer->own->n_sentences = n;
         answer->own->asked = pm_alloc_array(n, sizeof *answer->own->asked);
         if (answer->own->asked && pm_sets_init(&answer->own->sets) &&
@@ -729,6 +742,13 @@ enum pm_status pm_question_ask(const struct pm_question *question,
     return PM_OK;
 }
 
+const uint32_t *pm_answer_reached(const struct pm_answer *answer, const struct pm_graph *graph,
+                                  uint32_t sentence, pm_index context, uint32_t *ret_n)
+{
+    return pm_lift_reached(answer->own->asked[sentence].lift, graph->contexts[context].sentence,
+                           ret_n);
+}
+
 void pm_answer_free(struct pm_answer *answer)
 {
     if (!answer)
@@ -755,6 +775,7 @@ void pm_answer_free(struct pm_answer *answer)
         free(own);
     }
     free(answer->asked);
+    free(answer->asked_at);
     free(answer->matches);
     free(answer->active);
     pm_arena_release(&answer->arena);

@@ -120,10 +120,13 @@ struct pm_answer_row {
     /* [graph->n_metrics]: part of amounts (sums only) for which a match was active by a cause
      * only */
     struct pm_amount *deferred;
-    int64_t n_times;     /* how often it became active; as far as calls tell */
-    bool times_known;    /* some of it began at a call */
-    bool times_at_least; /* the caller's: some calls were not followed */
-    bool costs_at_least; /* the caller's: some of what was called is missing */
+    int64_t n_times;                   /* how often it became active; as far as calls tell */
+    bool times_known;                  /* some of it began at a call */
+    bool times_at_least;               /* the caller's: some calls were not followed */
+    bool costs_at_least;               /* the caller's: some of what was called is missing */
+    bool times_at_most, costs_at_most; /* the caller's: there is too much, perhaps: `not` */
+    bool wall_at_least, wall_at_most;  /* the caller's: the same of wall time only */
+    bool is_folded; /* the caller's: of equal functions, so perhaps all of it is another's */
 };
 
 /* Why a sentence of the question matches nothing. */
@@ -135,6 +138,8 @@ struct pm_answer_note {
 struct pm_answer {
     uint32_t *asked; /* sentences of the question that are not denied, in order */
     uint32_t n_asked;
+    uint32_t *asked_at; /* [n_sentences] of the question: its place there; PM_NONE: denied */
+    uint32_t n_sentences;
     struct pm_question_matches *matches; /* per sentence of the question */
     struct pm_answer_row *rows;          /* in no order */
     uint32_t n_rows;
@@ -154,6 +159,10 @@ struct pm_answer {
     /* by the caller: something that matches was not followed all the time, no row does not mean
      * never */
     bool is_partial;
+    /* by the caller: what is denied was not followed all the time, so some of it is in here */
+    bool is_at_most;
+    /* by the caller: the same of times by samples only, for samples are missing */
+    bool samples_are_at_least, samples_are_at_most;
     /* by the caller: costs that are missing may be of it, so `most` is no bound */
     bool is_open;
     /* by the caller: samples meet it by chance only, so no row means that it was rare, or never
@@ -168,6 +177,9 @@ struct pm_answer {
 PM_MUST_CHECK enum pm_status pm_question_ask(const struct pm_question *question,
                                              const struct pm_question_run *run,
                                              struct pm_error *err, struct pm_answer **ret_answer);
+/* The classes of a sentence of the question that a context itself makes active; lent. */
+const uint32_t *pm_answer_reached(const struct pm_answer *answer, const struct pm_graph *graph,
+                                  uint32_t sentence, pm_index context, uint32_t *ret_n);
 void pm_answer_free(struct pm_answer *answer);
 
 /* Does the text (a thread's number or name, say) fit the word? */

@@ -141,12 +141,17 @@ static pm_index measured(const struct pm_view *view, const char *name)
     return metric != PM_NONE && pm_view_is_measured(view->data->graph, metric) ? metric : PM_NONE;
 }
 
-bool pm_view_shows_wall(const struct pm_view *view)
+bool pm_view_shows(const struct pm_view *view, pm_index metric)
 {
     for (uint32_t m = 0; m < view->n_metrics; m++)
-        if (view->metrics[m] == view->wall_metric)
+        if (view->metrics[m] == metric)
             return true;
     return false;
+}
+
+bool pm_view_shows_wall(const struct pm_view *view)
+{
+    return pm_view_shows(view, view->wall_metric);
 }
 
 bool pm_view_is_fine(const struct pm_view *view)

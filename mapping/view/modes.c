@@ -20,6 +20,11 @@ bool pm_view_is_timed_run(const struct pm_view *view)
     return true;
 }
 
+static bool has_sleds_of_code(const struct pm_view *view, pm_index noun)
+{
+    return pm_view_noun_is(view, noun, "symbol") || pm_view_noun_is(view, noun, "loopcode");
+}
+
 /* --- what is known of a noun --- */
 
 enum { HAS_TIME = 1, MARKED_UNTIMED = 2 };
@@ -59,6 +64,94 @@ bool pm_view_is_untimed(const struct pm_view *view, pm_index context)
     return graph->contexts[context].parent != PM_NONE &&
            (noun == PM_NONE || view->is_untimed[noun] ||
             graph->contexts[context].flags & (PM_CONTEXT_INLINED | PM_CONTEXT_SAMPLED));
+}
+
+bool pm_view_noun_lacks_sleds(const struct pm_view *view, pm_index noun)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool is_code = pm_view_noun_is(view, noun, "function") || pm_view_noun_is(view, noun, "loop");
+    if (!is_code || view->data->bare[noun] & PM_BARE_OF_CALLS)
+        return is_code;
+    for (uint32_t m = 0; m < graph->n_mappings; m++) {
+        pm_index from = pm_graph_first_noun(graph, graph->mappings[m].source);
+        if (pm_graph_first_noun(graph, graph->mappings[m].destination) == noun && from != PM_NONE &&
+            has_sleds_of_code(view, from))
+            return false;
+    }
+    return true;
+}
+
+bool pm_view_is_only_sampled(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE &&
+           (pm_view_noun_is_machine_code(view, noun) ||
+            graph->contexts[context].flags & (PM_CONTEXT_INLINED | PM_CONTEXT_SAMPLED));
+}
+
+bool pm_view_is_untimed_code(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && has_sleds_of_code(view, noun) && view->is_untimed[noun];
+}
+
+bool pm_view_is_much_sampled(const struct pm_view *view, double sampled_ns, double wall_ns)
+{
+    enum { LEAST_PCT = 3, LEAST_PARTS = 5 };
+    const struct pm_graph *graph = view->data->graph;
+    double all_ns = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        all_ns += graph->costs[i].metric == view->cpu_metric ? (double)graph->costs[i].value : 0;
+    return sampled_ns > 0 &&
+           (100 * sampled_ns > LEAST_PCT * all_ns || LEAST_PARTS * sampled_ns > wall_ns);
+}
+
+/* Does it lie below something timed of the focus? */
+static bool is_timed_around(const struct pm_view *view, pm_index context)
+{
+    const struct pm_context *contexts = view->data->graph->contexts;
+    pm_index up = contexts[context].parent;
+    while (up != PM_NONE && pm_view_is_only_sampled(view, up))
+        up = contexts[up].parent;
+    return up != PM_NONE && view->in_focus[up];
+}
+
+/* Of the focus: without what lies below something timed of it. */
+static bool is_much_of_focus(const struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    double sampled_ns = 0, wall_ns = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        if (!view->in_focus[cost->context])
+            continue;
+        if (cost->metric == view->wall_metric)
+            wall_ns += (double)cost->value;
+        if (cost->metric == view->cpu_metric && pm_view_is_only_sampled(view, cost->context) &&
+            !is_timed_around(view, cost->context))
+            sampled_ns += (double)cost->value;
+    }
+    return pm_view_is_much_sampled(view, sampled_ns, wall_ns);
+}
+
+enum pm_status pm_view_choose_time_of_focus(struct pm_view *view, struct pm_error *err)
+{
+    bool is_wall = view->n_metrics && view->metrics[view->primary] == view->wall_metric;
+    if (!view->options.focus || view->options.metrics || !is_wall || view->cpu_metric == PM_NONE)
+        return PM_OK;
+    enum pm_status status = pm_view_focus(view, err);
+    if (status != PM_OK)
+        return status;
+    bool is_much = is_much_of_focus(view);
+    free(view->in_focus);
+    view->in_focus = NULL;
+    if (!is_much)
+        return PM_OK;
+    view->asks_fine = true;
+    view->n_metrics = 0;
+    return pm_view_choose_metrics(view, err);
 }
 
 /* --- all of them, by noun --- */

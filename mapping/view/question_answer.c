@@ -99,6 +99,19 @@ static enum pm_status ask_graph(struct pm_view *view, const struct pm_question *
     return status;
 }
 
+/* Code that was inlined, or has no sleds, is not timed either. */
+static enum pm_status choose_sampled(struct pm_view *view, struct pm_answer *answer,
+                                     struct pm_error *err)
+{
+    bool is_wall = view->n_metrics && view->metrics[view->primary] == view->wall_metric;
+    if (view->options.metrics || view->asks_fine || !is_wall || view->cpu_metric == PM_NONE ||
+        !pm_ask_lacks_wall(view, answer))
+        return PM_OK;
+    view->asks_fine = true;
+    view->n_metrics = 0;
+    return pm_view_choose_metrics(view, err);
+}
+
 /* What the answer does not say by itself. */
 static enum pm_status add_notes(struct pm_view *view, const struct pm_question *question,
                                 bool is_live, struct pm_answer *answer, struct pm_error *err)
@@ -106,7 +119,10 @@ static enum pm_status add_notes(struct pm_view *view, const struct pm_question *
     struct pm_ask_whole whole = {0};
     if (is_live)
         answer->n_notes = 0; /* what is not there yet may come */
-    enum pm_status status = pm_ask_note_nothing(view, question, &whole, answer, err);
+    enum pm_status status = choose_sampled(view, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_ask_note_nothing(view, question, &whole, answer, err);
     if (!status)
         status = pm_ask_note_gaps(view, question, is_live, &whole, answer, err);
     pm_ask_whole_release(&whole);

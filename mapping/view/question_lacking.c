@@ -2,6 +2,7 @@
  * loops without sleds, data whose address is not followed, samples. */
 #include "question_parts.h"
 
+#include "format/pm_mode.h"
 #include "mapping/base/banned.h"
 
 #include <stdlib.h>
@@ -28,6 +29,23 @@ static unsigned reason_to_lack(const struct pm_graph_noun *noun)
     return is_ours ? LACKS_INLINED : LACKS_PLUGIN;
 }
 
+/* Sides of the question that a sentence of the archive fits; marks what it has a part in. */
+static unsigned mark_sentence(struct pm_answer *answer, pm_index sentence)
+{
+    unsigned sides = 0;
+    for (uint32_t i = 0; i < answer->n_sentences; i++)
+        sides |= pm_ask_mark_costs(answer, i, answer->matches[i].class_of[sentence]);
+    return sides;
+}
+
+/* What is denied and lacks calls leaves them in the answer. */
+static void mark_denied_times(struct pm_answer *answer, pm_index sentence)
+{
+    for (uint32_t i = 0; i < answer->n_sentences; i++)
+        if (answer->asked_at[i] == PM_NONE)
+            pm_ask_mark_times(answer, i, answer->matches[i].class_of[sentence]);
+}
+
 static void add_reasons(struct pm_buf *text, unsigned reasons, bool several)
 {
     static const struct {
@@ -49,25 +67,27 @@ static enum pm_status note_inlined_callers(struct pm_view *view, struct pm_answe
 {
     enum { MAX_NAMES = 3 };
     const struct pm_archive_data *data = view->data;
-    struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
+    struct pm_buf text = PM_BUF_INIT(1 << 24), names = PM_BUF_INIT(1 << 23); /* may be long */
     bool *seen = pm_alloc_array(data->graph->n_nouns, sizeof *seen);
     uint32_t n = 0;
-    unsigned reasons = 0;
+    unsigned reasons = 0, sides = 0;
     for (pm_index s = 0; seen && s < data->graph->n_sentences; s++) {
         pm_index noun = lacking_noun(data, pm_graph_first_noun(data->graph, s));
-        if (noun == PM_NONE || seen[noun] || !pm_ask_is_asked(answer, s))
+        unsigned more = noun != PM_NONE && !seen[noun] ? mark_sentence(answer, s) : 0;
+        if (!more)
             continue;
-        for (uint32_t i = 0; i < answer->n_asked; i++)
-            pm_ask_mark_costs(answer, i, answer->matches[answer->asked[i]].class_of[s]);
+        mark_denied_times(answer, s);
         seen[noun] = true;
+        sides |= more;
         reasons |= reason_to_lack(&data->graph->nouns[noun]);
         const char *name = ++n <= MAX_NAMES ? pm_view_noun_name(view, noun) : NULL;
         if (n <= MAX_NAMES)
-            pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "at least: ", name ? name : "");
+            pm_buf_printf(&names, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
     }
     if (n > MAX_NAMES)
-        pm_buf_printf(&text, " and %u more", n - MAX_NAMES);
+        pm_buf_printf(&names, " and %u more", n - MAX_NAMES);
     if (n) {
+        pm_buf_printf(&text, "%s: %s", pm_ask_word_of(sides), names.data ? names.data : "");
         add_reasons(&text, reasons, n > 1);
         pm_buf_printf(&text,
                       ": some of what was called there counts for the function around, not for %s",
@@ -76,37 +96,23 @@ static enum pm_status note_inlined_callers(struct pm_view *view, struct pm_answe
     enum pm_status status = !seen ? pm_error_set(err, PM_ERR_MEMORY, "out of memory")
                             : n   ? pm_ask_add_note(answer, &text, err)
                                   : PM_OK;
-    answer->is_partial |= n != 0;
-    answer->is_open |= n != 0;
+    pm_ask_mark_answer(answer, sides);
     free(seen);
+    pm_buf_release(&names);
     pm_buf_release(&text);
     return status;
 }
 
 /* --- functions that end by a jump to code without sleds --- */
 
-static bool marks_any(const struct pm_graph *graph, struct pm_answer *answer, pm_index sentence)
+/* The sentence, and what it implements. */
+static unsigned mark_reached(const struct pm_graph *graph, struct pm_answer *answer,
+                             pm_index sentence)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < answer->n_asked; i++) {
-        const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
-        pm_ask_mark_costs(answer, i, class_of[sentence]);
-        any |= class_of[sentence] != PM_NONE;
-        for (uint32_t k = graph->out_first[sentence]; k < graph->out_first[sentence + 1]; k++) {
-            uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
-            pm_ask_mark_costs(answer, i, class);
-            any |= class != PM_NONE;
-        }
-    }
-    return any;
-}
-
-static bool has_metric(const struct pm_view *view, pm_index metric)
-{
-    for (uint32_t m = 0; m < view->n_metrics; m++)
-        if (view->metrics[m] == metric)
-            return true;
-    return false;
+    unsigned sides = mark_sentence(answer, sentence);
+    for (uint32_t k = graph->out_first[sentence]; k < graph->out_first[sentence + 1]; k++)
+        sides |= mark_sentence(answer, graph->mappings[graph->out[k]].destination);
+    return sides;
 }
 
 /* In modes that time calls, nothing tells when that code has returned. */
@@ -115,15 +121,17 @@ static enum pm_status note_jumps(struct pm_view *view, struct pm_answer *answer,
 {
     const struct pm_graph *graph = view->data->graph;
     struct pm_buf text = PM_BUF_INIT(1 << 16);
-    bool any = false;
-    for (pm_index c = 0; c < graph->n_contexts && has_metric(view, view->wall_metric); c++)
+    unsigned sides = 0;
+    for (pm_index c = 0; c < graph->n_contexts && pm_view_shows_wall(view); c++)
         if (pm_view_is_left_by_jump(view, c))
-            any |= marks_any(graph, answer, graph->contexts[c].sentence);
-    if (!any)
+            sides |= mark_reached(graph, answer, graph->contexts[c].sentence);
+    if (!sides)
         return PM_OK;
-    answer->is_partial = answer->is_open = true;
-    pm_buf_printf(&text, "at least: what was asked for ended by jumps to code that is not "
-                         "measured; the time of that counts for its callers");
+    pm_ask_mark_answer(answer, sides);
+    pm_buf_printf(&text,
+                  "%s: what was asked for ended by jumps to code that is not measured; the time of "
+                  "that counts for its callers",
+                  pm_ask_word_of(sides));
     enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
@@ -143,31 +151,70 @@ static unsigned lacks_of(const struct pm_archive_data *data,
     return lacks;
 }
 
-static void mark_classes(const struct pm_archive_data *data, struct pm_answer *answer,
-                         uint32_t asked)
+/* Of the noun, or of what it implements. */
+static bool matches_noun(const struct pm_graph *graph, const struct pm_question_matches *matches,
+                         pm_index noun)
 {
-    const uint32_t *class_of = answer->matches[answer->asked[asked]].class_of;
+    for (pm_index s = 0; s < graph->n_sentences; s++) {
+        if (pm_graph_first_noun(graph, s) != noun)
+            continue;
+        bool fits = matches->class_of[s] != PM_NONE;
+        for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++)
+            fits |= matches->class_of[graph->mappings[graph->out[k]].destination] != PM_NONE;
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+static bool was_off(const struct pm_archive_data *data, const struct pm_question_matches *matches)
+{
+    for (uint32_t i = 0; i < data->n_noun_modes; i++)
+        if (data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE &&
+            matches_noun(data->graph, matches, data->noun_modes[i].noun))
+            return true;
+    return false;
+}
+
+bool pm_ask_lacks_called(const struct pm_view *view, const struct pm_ask_whole *whole,
+                         const struct pm_answer *answer, uint32_t sentence)
+{
+    const struct pm_question_matches *matches = &whole->matches[sentence];
+    if (whole->followed[sentence])
+        return false;
+    if (was_off(view->archive, matches))
+        return true;
+    return answer->asked_at[sentence] == PM_NONE &&
+           lacks_of(view->archive, matches, PM_BARE_LACKS | PM_BARE_OPEN);
+}
+
+static void mark_classes(const struct pm_archive_data *data, struct pm_answer *answer,
+                         uint32_t sentence)
+{
+    const uint32_t *class_of = answer->matches[sentence].class_of;
     for (pm_index s = 0; s < data->graph->n_sentences; s++) {
         pm_index noun = pm_graph_first_noun(data->graph, s);
-        if (class_of[s] != PM_NONE && noun != PM_NONE && data->bare[noun] & PM_BARE_OPEN)
-            pm_ask_mark_costs(answer, asked, class_of[s]);
+        if (noun != PM_NONE && data->bare[noun] & PM_BARE_OPEN)
+            pm_ask_mark_costs(answer, sentence, class_of[s]);
     }
 }
 
 /* Functions that get it may do that, too: there is no bound. */
-static enum pm_status note_open(struct pm_answer *answer, const char *sentence, unsigned lacks,
-                                struct pm_error *err)
+static enum pm_status note_open(struct pm_answer *answer, uint32_t sentence, const char *words,
+                                unsigned lacks, struct pm_error *err)
 {
     struct pm_buf text = PM_BUF_INIT(PM_QUESTION_MAX_BYTES + 1024);
-    answer->is_partial = answer->is_open = true;
-    pm_buf_printf(&text, "%s: ", sentence);
+    unsigned side = pm_ask_side_of(answer, sentence);
+    pm_ask_mark_answer(answer, side);
+    pm_buf_printf(&text, "%s: ", words);
     if (lacks & PM_BARE_PASSED_ON)
         pm_buf_add_str(&text,
                        "its address goes to functions that are not known, or is not followed");
     else
         pm_buf_add_str(&text, "copies of large objects, or pointers to members, are not followed "
                               "to it");
-    pm_buf_add_str(&text, answer->n_rows ? ": what is done there is missing" : "");
+    if (answer->n_rows)
+        pm_buf_printf(&text, ": what is done there %s", pm_ask_fate_of(side));
     enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
@@ -180,13 +227,12 @@ enum pm_status pm_ask_note_lacking(struct pm_view *view, const struct pm_questio
     if (status != PM_OK)
         return status;
     status = note_jumps(view, answer, err);
-    for (uint32_t i = 0; i < answer->n_asked && status == PM_OK && answer->n_rows; i++) {
-        uint32_t asked = answer->asked[i];
-        unsigned lacks = lacks_of(view->data, &answer->matches[asked], PM_BARE_OPEN);
+    for (uint32_t i = 0; i < answer->n_sentences && status == PM_OK && answer->n_rows; i++) {
+        unsigned lacks = lacks_of(view->data, &answer->matches[i], PM_BARE_OPEN);
         if (lacks == 0)
             continue;
         mark_classes(view->data, answer, i);
-        status = note_open(answer, question->sentences[asked].text, lacks, err);
+        status = note_open(answer, i, question->sentences[i].text, lacks, err);
     }
     return status;
 }
@@ -286,7 +332,7 @@ static enum pm_status note_unseen_sentence(struct pm_view *view, const struct pm
         lacks_of(view->archive, &whole->matches[asked], PM_BARE_LACKS | PM_BARE_OPEN);
     if (lacking & PM_BARE_OPEN) {
         drop_note(answer, asked);
-        return note_open(answer, text, lacking, err);
+        return note_open(answer, asked, text, lacking, err);
     }
     if (was_partial) /* which a note explains */
         return PM_OK;
@@ -338,5 +384,8 @@ enum pm_status pm_ask_note_unseen(struct pm_view *view, const struct pm_question
     enum pm_status status = pm_ask_find_followed(view, question, false, err, whole);
     if (status != PM_OK)
         return status;
-    return note_nothing_seen(view, question, whole, answer, err);
+    status = note_nothing_seen(view, question, whole, answer, err);
+    if (status != PM_OK)
+        return status;
+    return pm_ask_note_missing(view, answer, err);
 }

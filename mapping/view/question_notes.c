@@ -81,6 +81,8 @@ static enum pm_status find_data(const struct pm_question_sentence *sentence,
 /* What the archive has of a sentence that no cost leads to. */
 struct unmet {
     bool is_known, is_followed, is_of_data, needs_samples;
+    bool lacks_called; /* what it called counts for others, perhaps */
+    unsigned side;
 };
 
 static enum pm_status find_unmet(const struct pm_view *view,
@@ -102,6 +104,9 @@ static void add_unmet(struct pm_buf *out, const struct pm_view *view, const stru
 {
     if (unmet->needs_samples)
         pm_ask_add_needs_samples(out, sentence);
+    else if (unmet->is_known && unmet->lacks_called)
+        pm_buf_printf(out, "%s is known, but was not followed: what it called %s", sentence,
+                      pm_ask_fate_of(unmet->side));
     else if (unmet->is_known)
         pm_buf_printf(out,
                       unmet->is_followed ? "%s is known, but was never active in this run"
@@ -125,6 +130,17 @@ static enum pm_status explain_note(const struct pm_view *view,
     return *ret_text ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
 }
 
+/* What is denied may be true in all of the answer. */
+static void mark_unmet(struct pm_answer *answer, unsigned side)
+{
+    pm_ask_mark_answer(answer, side);
+    if (side == PM_ASK_ASKED)
+        return;
+    pm_ask_mark_all_costs(answer, PM_ASK_DENIED);
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].times_at_most = true;
+}
+
 /* The archive's other sentences, which no cost leads to, tell more. ret_possible: the sentences are
  * known, they were only never active. */
 static enum pm_status explain(const struct pm_view *view, const struct pm_question *question,
@@ -135,7 +151,9 @@ static enum pm_status explain(const struct pm_view *view, const struct pm_questi
     *ret_possible = true;
     for (uint32_t i = 0; i < answer->n_notes; i++) {
         uint32_t at = answer->notes[i].sentence;
-        struct unmet unmet = {.is_followed = whole->followed[at]};
+        struct unmet unmet = {.is_followed = whole->followed[at],
+                              .lacks_called = pm_ask_lacks_called(view, whole, answer, at),
+                              .side = pm_ask_side_of(answer, at)};
         enum pm_status status =
             find_unmet(view, &question->sentences[at], &whole->matches[at], err, &unmet);
         if (status == PM_OK)
@@ -143,8 +161,8 @@ static enum pm_status explain(const struct pm_view *view, const struct pm_questi
                                   &answer->notes[i].text);
         if (status != PM_OK)
             return status;
-        answer->is_partial |= unmet.needs_samples && !is_known;
-        answer->is_open |= unmet.needs_samples && !is_known;
+        if ((unmet.needs_samples || unmet.lacks_called) && !is_known)
+            mark_unmet(answer, unmet.side);
         *ret_possible &= unmet.is_known || unmet.is_of_data;
     }
     return PM_OK;
@@ -192,14 +210,6 @@ enum pm_status pm_ask_note_nothing(struct pm_view *view, const struct pm_questio
     return status;
 }
 
-/* What was not followed all the time: marks the rows that it has a part in. */
-static void mark_rows(struct pm_answer *answer, uint32_t asked, uint32_t class)
-{
-    for (uint32_t r = 0; r < answer->n_rows; r++)
-        for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
-            answer->rows[r].times_at_least |= answer->rows[r].matches[asked].classes[k] == class;
-}
-
 /* Loops that were entered, some of whose code has no sleds. */
 static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answer)
 {
@@ -215,11 +225,9 @@ static void mark_bare(const struct pm_archive_data *data, struct pm_answer *answ
             for (uint32_t i = 0;
                  noun != PM_NONE && (data->bare[noun] & (PM_BARE_OF_CALLS | PM_BARE_ENTRIES)) &&
                  i < answer->n_asked;
-                 i++) {
-                uint32_t class = answer->matches[answer->asked[i]].class_of[to];
-                if (class != PM_NONE)
-                    mark_rows(answer, i, class);
-            }
+                 i++)
+                pm_ask_mark_times(answer, answer->asked[i],
+                                  answer->matches[answer->asked[i]].class_of[to]);
         }
     }
 }
@@ -259,13 +267,6 @@ static bool find_bare(const struct pm_archive_data *data, const uint32_t *class_
     return found;
 }
 
-void pm_ask_mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class)
-{
-    for (uint32_t r = 0; r < answer->n_rows; r++)
-        for (uint32_t k = 0; k < answer->rows[r].matches[asked].n_classes; k++)
-            answer->rows[r].costs_at_least |= answer->rows[r].matches[asked].classes[k] == class;
-}
-
 /* What was never off was counted meanwhile, and all of its calls are known. Of what else was active
  * then nothing is: that matters to questions of several sentences. */
 static bool lacks_times(const struct pm_archive_data *data, const struct pm_question *question,
@@ -277,34 +278,30 @@ static bool lacks_times(const struct pm_archive_data *data, const struct pm_ques
     return question->n_sentences > 1;
 }
 
-static void mark_disarmed(struct pm_answer *answer, uint32_t asked, uint32_t class, bool lacks)
+/* lacks: times, too. */
+static unsigned mark_disarmed(struct pm_answer *answer, uint32_t sentence, uint32_t class,
+                              bool lacks)
 {
     if (lacks)
-        mark_rows(answer, asked, class);
-    pm_ask_mark_costs(answer, asked, class); /* of what it called meanwhile */
+        pm_ask_mark_times(answer, sentence, class);
+    return pm_ask_mark_costs(answer, sentence, class); /* of what it called meanwhile */
 }
 
-/* lacks: times, too. */
-static bool is_disarmed(const struct pm_graph *graph, struct pm_answer *answer, pm_index noun,
-                        bool lacks)
+/* Which sides of the question that touches. lacks: times, too. */
+static unsigned sides_disarmed(const struct pm_graph *graph, struct pm_answer *answer,
+                               pm_index noun, bool lacks)
 {
-    bool found = false;
+    unsigned sides = 0;
     for (pm_index s = 0; s < graph->n_sentences; s++)
-        for (uint32_t i = 0; pm_graph_first_noun(graph, s) == noun && i < answer->n_asked; i++) {
-            const uint32_t *class_of = answer->matches[answer->asked[i]].class_of;
-            if (class_of[s] != PM_NONE) {
-                mark_disarmed(answer, i, class_of[s], lacks);
-                found = true;
-            }
-            for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++) {
-                uint32_t class = class_of[graph->mappings[graph->out[k]].destination];
-                if (class != PM_NONE) {
-                    mark_disarmed(answer, i, class, lacks);
-                    found = true;
-                }
-            }
+        for (uint32_t i = 0; pm_graph_first_noun(graph, s) == noun && i < answer->n_sentences;
+             i++) {
+            const uint32_t *class_of = answer->matches[i].class_of;
+            sides |= mark_disarmed(answer, i, class_of[s], lacks);
+            for (uint32_t k = graph->out_first[s]; k < graph->out_first[s + 1]; k++)
+                sides |= mark_disarmed(answer, i,
+                                       class_of[graph->mappings[graph->out[k]].destination], lacks);
         }
-    return found;
+    return sides;
 }
 
 /* Without contexts, for the first time in the list. */
@@ -394,31 +391,37 @@ static bool has_counted(const struct pm_view *view, const struct pm_answer *answ
     return false;
 }
 
+/* Nobody knows what was active around them. */
+static void mark_counted(struct pm_answer *answer)
+{
+    answer->is_at_most = true;
+    for (uint32_t r = 0; r < answer->n_rows; r++)
+        answer->rows[r].times_at_most |= answer->rows[r].times_known;
+}
+
 /* Only how often, one by one: there are no costs but calls, and nothing is active together. */
 static enum pm_status note_counted(const struct pm_view *view, const struct pm_question *question,
                                    struct pm_answer *answer, struct pm_error *err)
 {
     bool lacks_paths = question->n_sentences > 1 && has_mode_count(view->data);
     struct pm_buf note = PM_BUF_INIT(1024);
-    answer->is_partial |= lacks_paths;
-    answer->is_open |= lacks_paths;
+    bool has_any = has_counted(view, answer);
+    if (lacks_paths)
+        pm_ask_mark_answer(answer, PM_ASK_ASKED);
+    if (has_any && pm_ask_denies(answer))
+        mark_counted(answer);
     if (lacks_paths)
         pm_buf_add_str(&note, "mode count knows calls only, not what was active at the same time: "
                               "that takes mode active or exact");
-    else if (has_counted(view, answer))
+    else if (has_any && pm_ask_denies(answer))
+        pm_buf_add_str(&note, "calls of code that was only counted have no path: some of them are "
+                              "perhaps in what the question leaves out (not)");
+    else if (has_any)
         pm_buf_add_str(&note, "of code that was only counted, 'times' are its calls: those that it "
                               "made of itself (recursion) are in them");
     enum pm_status status = note.len ? pm_ask_add_note(answer, &note, err) : PM_OK;
     pm_buf_release(&note);
     return status;
-}
-
-bool pm_ask_is_asked(const struct pm_answer *answer, pm_index sentence)
-{
-    for (uint32_t i = 0; i < answer->n_asked; i++)
-        if (answer->matches[answer->asked[i]].class_of[sentence] != PM_NONE)
-            return true;
-    return false;
 }
 
 /* Of what was active, and of the whole run. */
@@ -441,13 +444,6 @@ static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
                                   (double)answer->totals[metric].value, all_doubt_ns);
 }
 
-static void mark_all_costs(struct pm_answer *answer)
-{
-    answer->is_partial = true;
-    for (uint32_t r = 0; r < answer->n_rows; r++)
-        answer->rows[r].costs_at_least = true;
-}
-
 /* Where they were nobody knows. */
 static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
                                 struct pm_error *err)
@@ -456,9 +452,13 @@ static enum pm_status note_lost(struct pm_view *view, struct pm_answer *answer,
     struct pm_buf text = PM_BUF_INIT(1024);
     if (!n_lost)
         return PM_OK;
-    answer->is_partial = answer->is_open = true;
-    for (uint32_t r = 0; r < answer->n_rows; r++)
+    bool denies = pm_ask_denies(answer);
+    pm_ask_mark_answer(answer, PM_ASK_ASKED | (denies ? PM_ASK_DENIED : 0));
+    pm_ask_mark_all_costs(answer, PM_ASK_ASKED | (denies ? PM_ASK_DENIED : 0));
+    for (uint32_t r = 0; r < answer->n_rows; r++) {
         answer->rows[r].times_at_least = true;
+        answer->rows[r].times_at_most = denies;
+    }
     pm_buf_printf(
         &text,
         "%lld event%s (entries and exits of code) %s lost, because a file size limit, memory or "
@@ -484,13 +484,15 @@ static bool asks_for_data(const struct pm_view *view, const struct pm_question_s
     return is && (fits_data || !fits_any);
 }
 
-static bool any_asks_for_data(const struct pm_view *view, const struct pm_question *question,
+/* The sides of the question that ask for data. */
+static unsigned sides_of_data(const struct pm_view *view, const struct pm_question *question,
                               const struct pm_answer *answer)
 {
+    unsigned sides = 0;
     for (uint32_t i = 0; i < question->n_sentences; i++)
         if (asks_for_data(view, &question->sentences[i], &answer->matches[i]))
-            return true;
-    return false;
+            sides |= pm_ask_side_of(answer, i);
+    return sides;
 }
 
 static bool is_not_located(const struct pm_view *view, pm_index sentence)
@@ -515,25 +517,44 @@ static void widen_bounds(const struct pm_view *view, struct pm_answer *answer,
             answer->most[m] = answer->totals[m].value;
 }
 
-/* CPU time that no sample stands for, while something was active around what was asked for. */
+/* CPU time that no sample stands for, while something was active around what was asked for; or
+ * that counts for it, and was perhaps spent in what is denied. */
+static unsigned sides_without_samples(const struct pm_view *view, const struct pm_answer *answer)
+{
+    const struct pm_graph *graph = view->data->graph;
+    unsigned sides = 0;
+    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++) {
+        pm_index around = graph->contexts[c].parent;
+        if (!answer->active[c] || around == PM_NONE)
+            continue;
+        if (pm_view_lacks_samples(view, c, true) && !answer->active[around])
+            sides |= PM_ASK_ASKED;
+        bool is_it = is_not_located(view, graph->contexts[c].sentence);
+        if (is_it && view->lost_ns[around] > view->least_lost_ns && pm_ask_denies(answer))
+            sides |= PM_ASK_DENIED;
+    }
+    return sides;
+}
+
 static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *answer,
                                        struct pm_error *err)
 {
-    const struct pm_graph *graph = view->data->graph;
-    bool lacks = false;
     enum pm_status status = pm_view_find_lost(view, err);
     if (status != PM_OK)
         return status;
-    for (pm_index c = 0; view->lost_ns && c < graph->n_contexts; c++)
-        lacks |= answer->active[c] && pm_view_lacks_samples(view, c, true) &&
-                 !answer->active[graph->contexts[c].parent];
-    if (!lacks)
+    unsigned sides = sides_without_samples(view, answer);
+    if (!sides || !pm_view_shows(view, view->cpu_metric)) /* counts of adapters are complete */
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
-    mark_all_costs(answer);
+    answer->is_partial |= (sides & PM_ASK_ASKED) != 0;
+    answer->is_at_most |= (sides & PM_ASK_DENIED) != 0;
+    answer->samples_are_at_least = sides & PM_ASK_ASKED;
+    answer->samples_are_at_most = sides & PM_ASK_DENIED;
     widen_bounds(view, answer, is_not_located);
-    pm_buf_printf(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
-                         "was spent around what was asked for, and perhaps in it");
+    pm_buf_add_str(&text, "CPU time that no sample stands for, (not located) in 'perfmap report', "
+                          "was spent ");
+    pm_buf_add_str(&text, sides & PM_ASK_ASKED ? "around what was asked for, and perhaps in it"
+                                               : "perhaps in what the question leaves out (not)");
     status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
@@ -544,10 +565,12 @@ static enum pm_status note_without_map(const struct pm_view *view,
                                        const struct pm_question *question, struct pm_answer *answer,
                                        struct pm_error *err)
 {
-    if (!any_asks_for_data(view, question, answer) || !has_unknown_code(view))
+    unsigned sides = sides_of_data(view, question, answer);
+    if (!sides || !has_unknown_code(view))
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
-    mark_all_costs(answer);
+    answer->is_partial |= (sides & PM_ASK_ASKED) != 0;
+    pm_ask_mark_all_costs(answer, sides);
     widen_bounds(view, answer, is_unknown_code);
     pm_buf_printf(&text,
                   "%.1f %% of the run's CPU time are in code without the plugin's map: what that "
@@ -558,40 +581,59 @@ static enum pm_status note_without_map(const struct pm_view *view,
     return status;
 }
 
+/* Ends the list of names. */
+static void add_disarmed(struct pm_buf *text, uint32_t n, bool by_budget, unsigned sides)
+{
+    if (n > 3)
+        pm_buf_printf(text, " and %u more", n - 3);
+    pm_buf_printf(
+        text, " %s followed for a part of the run only, %s: what was called from there %s %s%s",
+        n == 1 ? "was" : "were", by_budget ? "to keep the budget" : "if at all, as asked",
+        by_budget ? "later" : "meanwhile", pm_ask_fate_of(sides),
+        by_budget ? " ('perfmap run --ask' follows what a question needs, --budget none all)" : "");
+}
+
 static enum pm_status note_disarmed(struct pm_view *view, const struct pm_question *question,
                                     bool is_live, struct pm_answer *answer, struct pm_error *err)
 {
     const struct pm_archive_data *data = view->data;
     struct pm_buf text = PM_BUF_INIT(1 << 24); /* names may be long */
-    uint32_t n = 0, n_by_budget = 0;
-    mark_bare(data, answer);
-    for (uint32_t i = 0; i < answer->n_asked; i++)
-        answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
-    enum pm_status status = note_lost(view, answer, err);
+    uint32_t n = 0;
+    unsigned sides = 0;
+    bool by_budget = false;
     for (uint32_t i = 0; i < data->n_noun_modes; i++) {
         pm_index noun = data->noun_modes[i].noun;
-        if (!is_missed(data, question, is_live, i) ||
-            !is_disarmed(data->graph, answer, noun, lacks_times(data, question, noun)))
+        unsigned more =
+            is_missed(data, question, is_live, i)
+                ? sides_disarmed(data->graph, answer, noun, lacks_times(data, question, noun))
+                : 0;
+        if (!more)
             continue;
-        n_by_budget += !data->noun_modes[i].is_asked;
+        sides |= more;
+        by_budget |= !data->noun_modes[i].is_asked;
         const char *name = ++n <= 3 ? pm_view_noun_name(view, noun) : NULL;
         if (n <= 3)
             pm_buf_printf(&text, "%s'%s'", n > 1 ? ", " : "", name ? name : "");
     }
-    if (n > 3)
-        pm_buf_printf(&text, " and %u more", n - 3);
     if (n)
-        pm_buf_printf(
-            &text, " %s followed for a part of the run only, %s: what was called from there %s",
-            n == 1 ? "was" : "were", n_by_budget ? "to keep the budget" : "if at all, as asked",
-            n_by_budget ? "later is missing ('perfmap run --ask' follows what a question needs, "
-                          "--budget none all)"
-                        : "meanwhile is missing");
-    if (n && status == PM_OK)
-        status = pm_ask_add_note(answer, &text, err);
-    answer->is_partial |= n != 0;
-    answer->is_open |= n != 0;
+        add_disarmed(&text, n, by_budget, sides);
+    pm_ask_mark_answer(answer, sides);
+    enum pm_status status = n ? pm_ask_add_note(answer, &text, err) : PM_OK;
     pm_buf_release(&text);
+    return status;
+}
+
+static enum pm_status note_not_followed(struct pm_view *view, const struct pm_question *question,
+                                        bool is_live, struct pm_answer *answer,
+                                        struct pm_error *err)
+{
+    const struct pm_archive_data *data = view->data;
+    mark_bare(data, answer);
+    for (uint32_t i = 0; i < answer->n_asked; i++)
+        answer->is_partial |= find_bare(data, answer->matches[answer->asked[i]].class_of);
+    enum pm_status status = note_lost(view, answer, err);
+    if (status == PM_OK)
+        status = note_disarmed(view, question, is_live, answer, err);
     return status == PM_OK && !is_live ? note_other_question(view, question, answer, err) : status;
 }
 
@@ -599,9 +641,18 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
                                 bool is_live, struct pm_ask_whole *whole, struct pm_answer *answer,
                                 struct pm_error *err)
 {
-    enum pm_status status = note_disarmed(view, question, is_live, answer, err);
+    enum pm_status status = note_not_followed(view, question, is_live, answer, err);
     if (status == PM_OK && !is_live)
         status = note_counted(view, question, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_ask_note_own(view, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_ask_note_folded(view, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_ask_note_untimed(view, answer, err);
     if (status != PM_OK)
         return status;
     status = note_not_located(view, answer, err);

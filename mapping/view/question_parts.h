@@ -1,5 +1,7 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
- * question_notes.c, question_lacking.c, question_levels.c, question_seen.c. */
+ * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c,
+ * question_untimed.c, question_missing.c,
+ * question_folded.c, question_own.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -40,13 +42,28 @@ PM_MUST_CHECK enum pm_status pm_ask_note_gaps(struct pm_view *view,
 
 /* {u Reads}, in form. */
 bool pm_ask_is_of_data(const struct pm_question_sentence *sentence);
-/* Does the sentence of the archive fit one that is not denied? */
-bool pm_ask_is_asked(const struct pm_answer *answer, pm_index sentence);
+/* What of a question is not known all the time: what it asks for, what it denies (`not`), or
+ * both. The answer is at least, at most, or neither. */
+enum { PM_ASK_ASKED = 1, PM_ASK_DENIED = 2 };
+bool pm_ask_has_class(const struct pm_answer_match *match, uint32_t class);
+unsigned pm_ask_side_of(const struct pm_answer *answer, uint32_t sentence);
+/* Is there something denied? */
+bool pm_ask_denies(const struct pm_answer *answer);
+/* The answer is open to what is missing; "at least", "at most" or "~". */
+void pm_ask_mark_answer(struct pm_answer *answer, unsigned sides);
+const char *pm_ask_word_of(unsigned sides);
+/* What that means for what was called there: "is missing", "is not left out". */
+const char *pm_ask_fate_of(unsigned sides);
 /* Takes what the text has over. */
 PM_MUST_CHECK enum pm_status pm_ask_add_note(struct pm_answer *answer, const struct pm_buf *text,
                                              struct pm_error *err);
-/* The costs of rows that a class of the asked sentence has a part in are at least. */
-void pm_ask_mark_costs(struct pm_answer *answer, uint32_t asked, uint32_t class);
+/* A class of a sentence of the question, or PM_NONE, is not known all the time: the costs of rows
+ * that it has a part in are at least, or if it is denied all are at most. Returns the side. */
+unsigned pm_ask_mark_costs(struct pm_answer *answer, uint32_t sentence, uint32_t class);
+unsigned pm_ask_mark_wall(struct pm_answer *answer, uint32_t sentence, uint32_t class);
+unsigned pm_ask_mark_times(struct pm_answer *answer, uint32_t sentence, uint32_t class);
+/* Of all rows. */
+unsigned pm_ask_mark_all_costs(struct pm_answer *answer, unsigned sides);
 /* What was never active, too: view->archive has it then. */
 PM_MUST_CHECK enum pm_status pm_ask_load_all(struct pm_view *view, struct pm_error *err);
 
@@ -54,6 +71,10 @@ PM_MUST_CHECK enum pm_status pm_ask_load_all(struct pm_view *view, struct pm_err
 PM_MUST_CHECK enum pm_status pm_ask_note_lacking(struct pm_view *view,
                                                  const struct pm_question *question,
                                                  struct pm_answer *answer, struct pm_error *err);
+/* Of what nothing met: does what it called perhaps count for others? It was off; or it is denied,
+ * and was inlined, say (pm_ask_note_unseen tells what is asked for). whole: was found. */
+bool pm_ask_lacks_called(const struct pm_view *view, const struct pm_ask_whole *whole,
+                         const struct pm_answer *answer, uint32_t sentence);
 /* Nothing was found: what may have been there all the same. Loads all. */
 PM_MUST_CHECK enum pm_status pm_ask_note_unseen(struct pm_view *view,
                                                 const struct pm_question *question,
@@ -78,6 +99,25 @@ bool pm_ask_is_known(const struct pm_view *view, const struct pm_question *quest
                      const struct pm_answer *answer, const bool *followed);
 bool pm_ask_fits_any(const struct pm_graph *graph, const struct pm_question_matches *matches);
 int64_t pm_ask_n_samples(const struct pm_view *view);
+
+/* question_untimed.c: does wall time miss some of what is asked for, or denied, which samples met?
+ * answer: stays as it is. */
+bool pm_ask_lacks_wall(const struct pm_view *view, struct pm_answer *answer);
+/* What has no time of its own: its wall time, and what calls without a path cost, is marked. */
+PM_MUST_CHECK enum pm_status pm_ask_note_untimed(struct pm_view *view, struct pm_answer *answer,
+                                                 struct pm_error *err);
+
+/* question_missing.c: nothing was found, and not all programs and objects were measured. */
+PM_MUST_CHECK enum pm_status pm_ask_note_missing(const struct pm_view *view,
+                                                 struct pm_answer *answer, struct pm_error *err);
+
+/* question_folded.c: functions that are one piece of code. */
+PM_MUST_CHECK enum pm_status pm_ask_note_folded(struct pm_view *view, struct pm_answer *answer,
+                                                struct pm_error *err);
+
+/* question_own.c: how much of the answer is PerfMap's own time. */
+PM_MUST_CHECK enum pm_status pm_ask_note_own(const struct pm_view *view, struct pm_answer *answer,
+                                             struct pm_error *err);
 
 /* question_levels.c: what sentences leave out, for a level above has something that fits. */
 PM_MUST_CHECK enum pm_status pm_ask_note_levels(struct pm_view *view,

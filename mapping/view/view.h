@@ -213,7 +213,8 @@ struct pm_view {
     uint32_t n_metrics;
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
-    bool asks_fine; /* of a question: it has statements or data, which are not entered */
+    bool
+        asks_fine; /* of a question, a focus: it has what is not entered, statements or data, say */
     pm_index wall_metric, cpu_metric; /* the time metric is one of these; cpu: what was sampled */
     pm_index samples_metric;
     bool shows_calls;
@@ -293,6 +294,7 @@ PM_MUST_CHECK enum pm_status pm_view_choose_level(struct pm_view *view, struct p
 PM_MUST_CHECK enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err);
 /* When the focus is known. */
 PM_MUST_CHECK enum pm_status pm_view_drop_empty(struct pm_view *view, struct pm_error *err);
+bool pm_view_shows(const struct pm_view *view, pm_index metric); /* as one of its metrics */
 bool pm_view_shows_wall(const struct pm_view *view); /* wall time is one of the metrics */
 /* rows are parts of functions that are not entered: statements, arrays */
 bool pm_view_is_fine(const struct pm_view *view);
@@ -373,6 +375,17 @@ PM_MUST_CHECK enum pm_status pm_view_find_traits(struct pm_view *view, struct pm
 PM_MUST_CHECK enum pm_status pm_view_find_untimed(struct pm_view *view, struct pm_error *err);
 /* Has the context no wall time of its own? */
 bool pm_view_is_untimed(const struct pm_view *view, pm_index context);
+/* Of code that was entered: was it not timed? */
+bool pm_view_is_untimed_code(const struct pm_view *view, pm_index context);
+/* Of the source: has some of its code, or all, no sleds? */
+bool pm_view_noun_lacks_sleds(const struct pm_view *view, pm_index noun);
+/* Was it met by samples only? Its wall time is that of what is around. */
+bool pm_view_is_only_sampled(const struct pm_view *view, pm_index context);
+/* Is CPU time of such code, of something that has wall_ns otherwise, too much to be left out? */
+bool pm_view_is_much_sampled(const struct pm_view *view, double sampled_ns, double wall_ns);
+/* In a timed run, a focus on what only samples met is shown in CPU time. */
+PM_MUST_CHECK enum pm_status pm_view_choose_time_of_focus(struct pm_view *view,
+                                                          struct pm_error *err);
 /* mode exact or trace, but for single nouns */
 bool pm_view_is_timed_run(const struct pm_view *view);
 uint32_t pm_view_n_nouns_in(const struct pm_view *view, enum pm_run_mode mode, bool is_asked);
