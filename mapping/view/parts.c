@@ -49,8 +49,7 @@ static enum pm_status refuse_runner(const char *text, struct pm_error *err)
     return PM_ERR_USAGE;
 }
 
-static const char *const asks_twice =
-    "'--focus %s' and '--on %s' both say who ran it: leave one of them out";
+#define ASKS_TWICE "'--focus %s' and '--on %s' both say who ran it: leave one of them out"
 
 static bool names_noun(const struct pm_view *view, const char *text)
 {
@@ -75,7 +74,7 @@ static enum pm_status take_from_focus(struct pm_view *view, struct pm_error *err
     if (!pm_view_names_runner(options->focus) || names_noun(view, options->focus))
         return PM_OK;
     if (options->runner)
-        return pm_error_set(err, PM_ERR_USAGE, asks_twice, options->focus, options->runner);
+        return pm_error_set(err, PM_ERR_USAGE, ASKS_TWICE, options->focus, options->runner);
     options->runner = options->focus;
     options->focus = NULL;
     return PM_OK;

@@ -193,7 +193,7 @@ static bool has_numbers(const struct pm_runners *runners)
     return runners->n && runners->items[runners->n - 1].key != PM_UNKNOWN;
 }
 
-static const char *const none_text = "this archive knows no %ss: %s";
+#define NONE_TEXT "this archive knows no %ss: %s"
 
 enum pm_status pm_runners_refuse_none(const struct pm_runners *runners, enum pm_runner kind,
                                       struct pm_error *err)
@@ -201,14 +201,14 @@ enum pm_status pm_runners_refuse_none(const struct pm_runners *runners, enum pm_
     const struct pm_runner_kind *runner = pm_runner_kind(kind);
     if (!runner->why_none || has_numbers(runners))
         return PM_OK;
-    return pm_error_set(err, PM_ERR_NOT_FOUND, none_text, runner->word, runner->why_none);
+    return pm_error_set(err, PM_ERR_NOT_FOUND, NONE_TEXT, runner->word, runner->why_none);
 }
 
 static void add_range(const struct pm_runner_kind *runner, const struct pm_runners *runners,
                       const char *name, struct pm_buf *out)
 {
     if (!has_numbers(runners)) {
-        pm_buf_printf(out, none_text, runner->word, runner->why_none);
+        pm_buf_printf(out, NONE_TEXT, runner->word, runner->why_none);
         return;
     }
     const struct pm_runner_item *first = runners->items, *last = &runners->items[runners->n - 1];
