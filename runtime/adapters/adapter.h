@@ -18,6 +18,8 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define PM_ADAPTER_EXPORT __attribute__((visibility("default")))
@@ -25,24 +27,38 @@
 /* Of the lists in pm_adapters.h: the words, in an array. */
 #define PM_ADAPTER_WORD(NAME, word) word,
 
-/* The function that is wrapped, looked up once: the next one in the search order, or that of the
- * library where it was loaded for somebody else only (a module of an interpreter). */
-static inline bool pm_adapter_find(void **function, const char *name, const char *library)
+/* NULL: the library is not loaded, or has no such symbol. n: bytes of its name. */
+static inline void *pm_adapter_find_in(const char *library, size_t n, const char *symbol)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)n, library);
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD), *found = NULL;
+    if (handle) {
+        found = dlsym(handle, symbol);
+        dlclose(handle);
+    }
+    return found;
+}
+
+/* The function that is wrapped, looked up once: the next one in the search order, or that of a
+ * library where it was loaded for somebody else only (a module of an interpreter). libraries: as in
+ * pm_adapters.h, between blanks. */
+static inline bool pm_adapter_find(void **function, const char *name, const char *libraries)
 {
     void *found = __atomic_load_n(function, __ATOMIC_RELAXED);
     if (found)
         return true;
     found = dlsym(RTLD_NEXT, name);
-    void *handle = found ? NULL : dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle) {
-        found = dlsym(handle, name);
-        dlclose(handle);
+    for (const char *p = libraries; !found && *p; p += *p == ' ') {
+        size_t n = strcspn(p, " ");
+        found = pm_adapter_find_in(p, n, name);
+        p += n;
     }
     __atomic_store_n(function, found, __ATOMIC_RELAXED);
     return found != NULL;
 }
-#define pm_adapter_real(function, name, library) \
-    pm_adapter_find((void **)(function), (name), (library))
+#define pm_adapter_real(function, name, libraries) \
+    pm_adapter_find((void **)(function), (name), (libraries))
 
 /* Functions of libc, found before the program runs: dlsym takes a lock that a handler, or a
  * child, may wait for without end.

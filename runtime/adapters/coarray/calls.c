@@ -1,37 +1,14 @@
-/* The wrappers. Each hands its arguments on as they came, in a register or eight bytes of the
- * stack. */
+/* The wrappers. */
 #include "coarray.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { MAX_WORDS = 14 };
 
 #define CALL(symbol, count, the_verb, ...)             \
     static const struct coarray_call call_##symbol = { \
         .name = "_gfortran_caf_" #symbol, .n = (count), .verb = COARRAY_##the_verb, __VA_ARGS__};
 #include "calls.def"
 #undef CALL
-
-typedef void function(coarray_word, coarray_word, coarray_word, coarray_word, coarray_word,
-                      coarray_word, coarray_word, coarray_word, coarray_word, coarray_word,
-                      coarray_word, coarray_word, coarray_word, coarray_word);
-
-static bool find(const struct coarray_call *call, void **real)
-{
-    static const char *const libraries[] = {"libcaf_openmpi.so.3", "libcaf_mpich.so.3",
-                                            "libcaf_mpi.so.3"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (pm_adapter_find(real, call->name, libraries[i]))
-            return true;
-    return false;
-}
-
-static void pass_on(void *real, const coarray_word *w)
-{
-    ((function *)real)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11],
-                       w[12], w[13]);
-}
 
 static coarray_word argument(const coarray_word *words, unsigned char number)
 {
@@ -72,12 +49,12 @@ static void wrapped(const struct coarray_call *call, void **function, const coar
 {
     coarray_word before = 0;
     struct pm_noun image = {0};
-    if (!find(call, function)) {
+    if (!pm_adapter_find(function, call->name, PM_COARRAY_LIBRARIES)) {
         dprintf(2, "perfmap: this program's coarrays have no %s\n", call->name);
         return;
     }
     if (!coarray_is_measured()) {
-        pass_on(*function, words);
+        (void)pm_forward(*function, call->n, words);
         return;
     }
     struct pm_noun noun = noun_of(call, words, site);
@@ -87,25 +64,17 @@ static void wrapped(const struct coarray_call *call, void **function, const coar
         memcpy(&before, (const void *)words[0], sizeof before);
     struct pm_sentence sentence = coarray_sentence(call->verb, noun, image);
     pm_enter_at(sentence, sp);
-    pass_on(*function, words);
+    (void)pm_forward(*function, call->n, words);
     changed(call, words, before, site);
     pm_leave_at(sentence, sp);
 }
 
-#define PARAMETERS                                                                      \
-    coarray_word a, coarray_word b, coarray_word c, coarray_word d, coarray_word e,     \
-        coarray_word f, coarray_word g, coarray_word h, coarray_word i, coarray_word j, \
-        coarray_word k, coarray_word l, coarray_word m, coarray_word n
-#define WORDS                                    \
-    {                                            \
-        a, b, c, d, e, f, g, h, i, j, k, l, m, n \
-    }
 #define CALL(symbol, count, ...)                                             \
-    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PARAMETERS);               \
-    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PARAMETERS)                \
+    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PM_FORWARD_PARAMETERS);    \
+    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PM_FORWARD_PARAMETERS)     \
     {                                                                        \
         static void *real;                                                   \
-        const coarray_word words[MAX_WORDS] = WORDS;                         \
+        const coarray_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;   \
         wrapped(&call_##symbol, &real, words, pm_stack_pointer(),            \
                 __builtin_extract_return_addr(__builtin_return_address(0))); \
     }

@@ -14,10 +14,11 @@
 #define PM_ADAPTER_COARRAY_H
 
 #include "runtime/adapters/adapter.h"
+#include "runtime/adapters/common/forward.h"
 
 #include <stddef.h>
 
-typedef uintptr_t coarray_word; /* an argument, as it came */
+typedef pm_forward_word coarray_word;
 
 #define COARRAY_VERB(NAME, word) COARRAY_##NAME,
 enum coarray_verb { PM_COARRAY_VERBS(COARRAY_VERB) N_COARRAY_VERBS };

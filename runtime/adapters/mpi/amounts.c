@@ -86,11 +86,25 @@ static uint64_t count_at(const struct mpi_arguments *a, unsigned char number, in
 
 /* --- neighbours of a communicator with a topology --- */
 
-enum { MAX_NEIGHBOURS = 64 };
+/* At the edge of a grid there is none: the first are told one by one, all others are there. */
+enum { MAX_TOLD = 64 };
 struct neighbours {
-    int n;
-    bool is_there[MAX_NEIGHBOURS]; /* at the edge of a grid there is none */
+    int n, n_missing;
+    bool is_missing[MAX_TOLD];
 };
+
+static void add_neighbour(struct neighbours *near, bool is_there)
+{
+    if (near->n < MAX_TOLD)
+        near->is_missing[near->n] = !is_there;
+    near->n++;
+    near->n_missing += !is_there;
+}
+
+static bool is_missing(const struct neighbours *near, int i)
+{
+    return i < MAX_TOLD && near->is_missing[i];
+}
 
 static void neighbours_in_grid(const struct mpi_arguments *a, const struct mpi_object *comm,
                                struct neighbours *ret)
@@ -100,11 +114,11 @@ static void neighbours_in_grid(const struct mpi_arguments *a, const struct mpi_o
     if (!mpi_function("PMPI_Cartdim_get", (void **)&dimensions) ||
         !mpi_function("PMPI_Cart_shift", (void **)&shift) || dimensions(comm->handle, &n) != 0)
         return;
-    for (int d = 0; d < n && ret->n + 2 <= MAX_NEIGHBOURS; d++) {
+    for (int d = 0; d < n; d++) {
         ranks[0] = ranks[1] = a->mpi->no_rank;
         (void)shift(comm->handle, d, 1, &ranks[0], &ranks[1]);
-        ret->is_there[ret->n++] = ranks[0] != a->mpi->no_rank;
-        ret->is_there[ret->n++] = ranks[1] != a->mpi->no_rank;
+        add_neighbour(ret, ranks[0] != a->mpi->no_rank);
+        add_neighbour(ret, ranks[1] != a->mpi->no_rank);
     }
 }
 
@@ -114,7 +128,7 @@ static void neighbours_of(const struct mpi_arguments *a, const struct mpi_object
     static int (*test)(mpi_word, int *), (*of_graph)(mpi_word, int, int *),
         (*of_distributed)(mpi_word, int *, int *, int *);
     int kind = 0, n[2] = {0, 0}, is_weighted = 0; /* in, out */
-    ret->n = 0;
+    *ret = (struct neighbours){0};
     if (!mpi_function("PMPI_Topo_test", (void **)&test) || test(comm->handle, &kind) != 0)
         return;
     if (kind == a->mpi->grid_topology) {
@@ -127,8 +141,7 @@ static void neighbours_of(const struct mpi_arguments *a, const struct mpi_object
         n[1] = n[0];
     else if (mpi_function("PMPI_Dist_graph_neighbors_count", (void **)&of_distributed))
         (void)of_distributed(comm->handle, &n[0], &n[1], &is_weighted);
-    for (; ret->n < n[out] && ret->n < MAX_NEIGHBOURS; ret->n++)
-        ret->is_there[ret->n] = true;
+    ret->n = n[out];
 }
 
 /* --- a part --- */
@@ -157,7 +170,7 @@ static uint64_t sum(const struct mpi_arguments *a, const struct mpi_part *part, 
 {
     uint64_t bytes = 0, size = are_types ? 0 : type_bytes(type_at(a, part->type, -1));
     for (int i = 0; i < n; i++) {
-        uint64_t count = among && !among->is_there[i] ? 0 : count_at(a, part->count, i);
+        uint64_t count = among && is_missing(among, i) ? 0 : count_at(a, part->count, i);
         if (count)
             bytes += count * (are_types ? type_bytes(type_at(a, part->type, i)) : size);
     }
@@ -171,13 +184,10 @@ static uint64_t of_neighbours(const struct mpi_arguments *a, const struct mpi_ob
     bool out = part->factor == MPI_NEIGHBOURS_OUT || part->factor == MPI_SUM_OUT ||
                part->factor == MPI_SUM_OF_TYPES_OUT;
     bool are_types = part->factor == MPI_SUM_OF_TYPES_OUT || part->factor == MPI_SUM_OF_TYPES_IN;
-    uint64_t n = 0;
     neighbours_of(a, comm, out, &near);
     if (part->factor != MPI_NEIGHBOURS_OUT && part->factor != MPI_NEIGHBOURS_IN)
         return sum(a, part, near.n, are_types, &near);
-    for (int i = 0; i < near.n; i++)
-        n += near.is_there[i];
-    return n * one(a, part);
+    return (uint64_t)(near.n - near.n_missing) * one(a, part);
 }
 
 static uint64_t bytes_of(const struct mpi_arguments *a, const struct mpi_object *comm,

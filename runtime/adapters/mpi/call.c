@@ -4,9 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One MPI function may call another through the loader: only the outermost counts. It is known by
- * its stack pointer, for error handlers may leave it by a jump. */
-static __thread uintptr_t outermost;
+/* One MPI function may call another through the loader: only the outermost counts. An error handler
+ * may have left that by a jump: its frame is gone when other calls have been where it was. */
+static __thread const struct mpi_frame *outermost;
+static __thread uint64_t n_outermost;
+
+static bool is_within(uintptr_t sp)
+{
+    return outermost && sp < (uintptr_t)outermost && outermost->number == n_outermost;
+}
 
 /* --- what it is about --- */
 
@@ -209,12 +215,13 @@ static void find_subject(struct mpi_frame *frame)
 bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language language,
                uintptr_t sp, struct mpi_frame *frame)
 {
-    if ((outermost && sp < outermost) || !mpi_is_measured())
+    if (is_within(sp) || !mpi_is_measured())
         return false;
     const struct mpi_dialect *mpi = mpi_dialect();
     if (mpi && language == MPI_FORTRAN && !mpi->has_fortran_handles)
         return false; /* it calls C's function, which we see */
-    outermost = sp;
+    outermost = frame;
+    frame->number = ++n_outermost;
     frame->arguments = (struct mpi_arguments){
         .call = call, .mpi = mpi, .words = words, .is_fortran = language != MPI_C};
     frame->sp = sp;
@@ -357,7 +364,7 @@ static void request_made(const struct mpi_frame *frame)
         request.cause = frame->cause;
     else if (call->is_persistent)
         request.bytes = frame->object ? mpi_bytes_sent(a, frame->object) : 0;
-    (void)mpi_request_made(&request);
+    mpi_request_made(&request);
 }
 
 static void requests_started(const struct mpi_frame *frame)
@@ -386,7 +393,7 @@ static void message_matched(const struct mpi_frame *frame)
     if (!found)
         return;
     message.handle = request_at(a, a->call->message, 0) ^ 1;
-    (void)mpi_request_made(&message);
+    mpi_request_made(&message);
 }
 
 static void objects_changed(const struct mpi_frame *frame)
@@ -394,13 +401,10 @@ static void objects_changed(const struct mpi_frame *frame)
     const struct mpi_arguments *a = &frame->arguments;
     const struct mpi_call *call = a->call;
     enum mpi_kind kind = mpi_kind_of(call);
-    if (call->role == MPI_NAMES && !a->is_fortran && frame->object)
-        mpi_object_named(frame->object, (const char *)a->words[1]);
-    if (call->role != MPI_MAKES || (call->request && kind == MPI_COMM))
-        return; /* a communicator that is not there yet is met when it is used */
-    mpi_word made = handle_at(a, kind, a->words[call->made - 1]);
-    if (made && made != a->mpi->no_comm)
-        mpi_object_made(a, frame->object, made);
+    if (call->role == MPI_NAMES && frame->object)
+        mpi_object_named(a, frame->object);
+    if (call->role == MPI_MAKES && !call->request) /* else it is met when it is used */
+        mpi_object_made(a, frame->object, handle_at(a, kind, a->words[call->made - 1]));
 }
 
 static void received(const struct mpi_frame *frame)
@@ -481,5 +485,5 @@ void mpi_end(struct mpi_frame *frame, int result)
         if (frame->owns_statuses)
             free(frame->statuses);
     }
-    outermost = 0;
+    outermost = NULL;
 }

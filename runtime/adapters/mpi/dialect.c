@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 static const struct mpi_dialect dialects[] = {
-    {.name = "Open MPI",
-     .any_source = -1,
+    /* Open MPI: addresses of its variables are its handles */
+    {.any_source = -1,
      .no_rank = -2,
      .at_root = -4,
      .any_tag = -1,
@@ -21,9 +21,8 @@ static const struct mpi_dialect dialects[] = {
      .has_fortran_handles = true,
      .grid_topology = 1,
      .graph_topology = 2},
-    {.name = "MPICH",
-     .world = 0x44000000,
-     .self = 0x44000001,
+    /* MPICH */
+    {.world = 0x44000000,
      .no_comm = 0x04000000,
      .no_request = 0x2c000000,
      .any_source = -2,
@@ -41,17 +40,11 @@ static const struct mpi_dialect dialects[] = {
      .graph_topology = 1},
 };
 
-/* Where the program's MPI may be, if only a module of an interpreter loaded it. */
-static const char *const libraries[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
-                                        "libmpi_cray.so.12"};
-
-void *mpi_function(const char *name, void **function)
+void *mpi_function(const char *symbol, void **function)
 {
-    void *found = __atomic_load_n(function, __ATOMIC_RELAXED);
-    for (size_t i = 0; !found && i < sizeof libraries / sizeof *libraries; i++)
-        if (pm_adapter_find(function, name, libraries[i]))
-            found = __atomic_load_n(function, __ATOMIC_RELAXED);
-    return found;
+    return pm_adapter_find(function, symbol, PM_MPI_LIBRARIES)
+               ? __atomic_load_n(function, __ATOMIC_RELAXED)
+               : NULL;
 }
 
 /* Of a variable: the program may have a copy of its own, which then is everybody's. */
@@ -72,7 +65,6 @@ static const struct mpi_dialect *find_dialect(void)
     if (strstr(text, "Open MPI")) {
         open_mpi = dialects[0];
         open_mpi.world = address_of("ompi_mpi_comm_world");
-        open_mpi.self = address_of("ompi_mpi_comm_self");
         open_mpi.no_comm = address_of("ompi_mpi_comm_null");
         open_mpi.no_request = address_of("ompi_request_null");
         return open_mpi.world ? &open_mpi : NULL;
@@ -143,4 +135,14 @@ bool mpi_is_fortran_no_status(mpi_word word)
                                         NULL};
     static mpi_word known[6];
     return is_address_of(word, names, known);
+}
+
+void mpi_say_limit(const char *what)
+{
+    static bool said;
+    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        dprintf(2,
+                "perfmap: too many %s of MPI at a time: some are not followed, so bytes, waiting "
+                "and names of this process lack theirs\n",
+                what);
 }

@@ -88,20 +88,17 @@ static int first_in_world(const struct mpi_object *comm)
     return rank;
 }
 
-uint64_t mpi_group_id(const struct mpi_object *comm, const char *sort, unsigned number)
+uint64_t mpi_group_id(const struct mpi_object *comm, enum mpi_sort sort, unsigned number)
 {
     const struct mpi_dialect *mpi = mpi_dialect();
-    uint64_t above = comm->comm ? comm->comm->id : 0, made[3];
+    uint64_t above = comm->comm ? comm->comm->id : 0;
     if (mpi && comm->handle == mpi->world)
         return job();
     if (!mpi || !above || comm->n_others)
         return 0;
     int first = first_in_world(comm);
-    made[0] = above;
-    made[1] = number;
-    made[2] = (uint64_t)(uint32_t)first;
-    uint64_t hash = add_hash(add_hash(0xcbf29ce484222325u, made, sizeof made), sort, strlen(sort));
-    return first < 0 ? 0 : hash | 1;
+    const uint64_t made[] = {above, (uint64_t)sort, number, (uint64_t)(uint32_t)first};
+    return first < 0 ? 0 : add_hash(0xcbf29ce484222325u, made, sizeof made) | 1;
 }
 
 /* --- calls --- */
@@ -160,8 +157,8 @@ static void tell(const struct mpi_frame *frame, const struct mpi_object *comm,
 void mpi_meeting_sent(const struct mpi_frame *frame, const struct mpi_request *asked)
 {
     const struct mpi_call *call = frame->arguments.call;
-    bool may_wait = call->verb == MPI_SEND && !call->request && !frame->inner.id &&
-                    strncmp(call->c_name, "MPI_Bsend", 9) != 0;
+    bool may_wait =
+        call->verb == MPI_SEND && !call->request && !frame->inner.id && !call->is_buffered;
     if (!is_told(asked->comm) || asked->peer < 0)
         return;
     tell(frame, asked->comm,

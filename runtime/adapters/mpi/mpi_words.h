@@ -4,8 +4,8 @@
  *     {MPI_COMM_WORLD, rank 1, tag 7 Send}       while MPI_Send or MPI_Isend works
  *     {MPI_COMM_WORLD AllReduce}                 while MPI_Allreduce works
  *
- * One library serves all MPIs: mpi.h is not read, arguments are passed on as they came each in a
- * register or in eight bytes of the stack, and what differs is in a table of dialects.
+ * One library serves all MPIs: mpi.h is not read, arguments are passed on as they came
+ * (runtime/adapters/common/forward.h), and what differs is in a table of dialects.
  *
  *   calls.def       every function that is wrapped, and what its arguments are
  *   calls.c         the wrappers: C, Fortran, Fortran 2008
@@ -22,10 +22,11 @@
 #define PM_ADAPTER_MPI_H
 
 #include "runtime/adapters/adapter.h"
+#include "runtime/adapters/common/forward.h"
 
 #include <stddef.h>
 
-typedef uintptr_t mpi_word; /* an argument: a handle, a number or an address */
+typedef pm_forward_word mpi_word; /* an argument: a handle, a number or an address */
 
 #define MPI_VERB(NAME, word) MPI_##NAME,
 enum mpi_verb { PM_MPI_VERBS(MPI_VERB) N_MPI_VERBS };
@@ -69,10 +70,24 @@ enum mpi_role {
     MPI_NAMES,   /* a communicator */
     MPI_MATCHES, /* a message that a later call receives */
 };
+/* What MPI_MAKES makes. */
+enum mpi_sort {
+    MPI_COPY,
+    MPI_GROUP,
+    MPI_PART,
+    MPI_GRID,
+    MPI_GRAPH,
+    MPI_BRIDGE, /* an intercommunicator */
+    MPI_UNION,
+    MPI_SUBSET, /* other ranks of the communicator have no part in making it */
+    MPI_OWN_WINDOW,
+    MPI_OWN_FILE,
+    N_MPI_SORTS
+};
 struct mpi_call {
-    const char *c_name, *fortran_name;
     enum mpi_verb verb;
     enum mpi_role role;
+    enum mpi_sort makes;
     struct mpi_part sent, got;
     unsigned char n;         /* of arguments, in C */
     unsigned char n_lacking; /* of these Fortran lacks so many, the first ones */
@@ -83,14 +98,13 @@ struct mpi_call {
     unsigned char message; /* that MPI_Mprobe found */
     bool is_wide;          /* counts are MPI_Count */
     bool is_persistent;    /* the request is only made, and started later */
-    const char *makes;     /* "copy", "part", "grid", ... */
+    bool is_buffered;      /* a send that never waits for its receiver */
 };
 
 /* --- dialects --- */
 
 struct mpi_dialect {
-    const char *name;
-    mpi_word world, self, no_comm, no_request;
+    mpi_word world, no_comm, no_request;
     int any_source, no_rank, at_root, any_tag; /* at_root: the root of an intercommunicator */
     mpi_word in_place, no_status, no_statuses;
     unsigned char handle_bytes, status_bytes; /* of requests and of statuses in arrays */
@@ -105,8 +119,10 @@ uint64_t mpi_status_bytes(const struct mpi_dialect *mpi, const void *status);
 /* Addresses that Fortran has for MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE. */
 bool mpi_is_fortran_in_place(mpi_word word);
 bool mpi_is_fortran_no_status(mpi_word word);
-/* A function of the library that is called, `MPI_` and the like in front; NULL: it has none. */
-void *mpi_function(const char *name, void **function);
+/* A function of the library, by its symbol; NULL: it has none. *function: looked up once. */
+void *mpi_function(const char *symbol, void **function);
+/* There are too many of these to follow, so what is counted of others is at least: said once. */
+void mpi_say_limit(const char *what);
 
 /* CLOCK_MONOTONIC; 0 where the program forbids it. */
 uint64_t mpi_now_ns(void);
@@ -130,6 +146,7 @@ struct mpi_frame {
     struct mpi_arguments arguments;
     struct pm_sentence outer, inner; /* inner.id 0: there is none */
     uintptr_t sp;
+    uint64_t number; /* of the thread's calls: is it the frame that it was? */
     uint64_t start_ns, end_ns;
     struct pm_cause cause;     /* the call, while it works */
     uint32_t order;            /* of the message, or of the group's call */
@@ -142,7 +159,7 @@ struct mpi_frame {
     mpi_word few_requests[MPI_FEW];
     uint64_t few_statuses[MPI_FEW * 3];
 };
-/* words: of the wrapper, n of them; some may be changed. sp: the wrapper's. false: nothing is to
+/* words: of the wrapper; some may be changed. sp: the wrapper's. false: nothing is to
  * be done at the end. */
 bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language language,
                uintptr_t sp, struct mpi_frame *frame);
@@ -152,7 +169,7 @@ void mpi_end(struct mpi_frame *frame, int result);
 /* --- objects: communicators, windows, files --- */
 
 enum mpi_kind { MPI_COMM, MPI_WINDOW, MPI_FILE, N_MPI_KINDS };
-enum { N_MPI_SORTS = 8, MPI_NAME_BYTES = 256 };
+enum { MPI_NAME_BYTES = 256 };
 struct mpi_object {
     mpi_word handle;
     enum mpi_kind kind;
@@ -175,9 +192,11 @@ static inline enum mpi_kind mpi_kind_of(const struct mpi_call *call)
 struct mpi_object *mpi_object_of(enum mpi_kind kind, mpi_word handle);
 /* An argument that is a handle of one, as C has it. */
 mpi_word mpi_object_handle(const struct mpi_arguments *a, enum mpi_kind kind, unsigned char number);
+/* The call has made one, or had a part in making one that this rank does not get: handle 0, or the
+ * null communicator. */
 void mpi_object_made(const struct mpi_arguments *a, struct mpi_object *from, mpi_word handle);
 void mpi_object_freed(enum mpi_kind kind, mpi_word handle);
-void mpi_object_named(struct mpi_object *comm, const char *name);
+void mpi_object_named(const struct mpi_arguments *a, struct mpi_object *comm);
 
 /* --- amounts --- */
 
@@ -198,8 +217,8 @@ struct mpi_request {
     uint64_t bytes;    /* that each start of a persistent one sends */
     bool receives, is_persistent, is_active;
 };
-/* false: too many are under way, and this one is not followed. */
-bool mpi_request_made(const struct mpi_request *request);
+/* Where too many are under way it is not followed, which is said. */
+void mpi_request_made(const struct mpi_request *request);
 bool mpi_request_find(mpi_word handle, struct mpi_request *ret_request);
 /* Persistent ones stay, and start again with that cause. */
 void mpi_request_started(mpi_word handle, struct pm_cause cause, uint32_t order, uint64_t asked_ns);
@@ -218,7 +237,7 @@ void mpi_meeting_of_group(const struct mpi_frame *frame);
 /* A send, or a group's call, whose request is complete now. */
 void mpi_meeting_completed(const struct mpi_frame *frame, const struct mpi_request *request);
 /* Of a communicator that was made, or of the world. */
-uint64_t mpi_group_id(const struct mpi_object *comm, const char *sort, unsigned number);
+uint64_t mpi_group_id(const struct mpi_object *comm, enum mpi_sort sort, unsigned number);
 
 /* --- sentences --- */
 

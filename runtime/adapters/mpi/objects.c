@@ -20,7 +20,7 @@ static uint32_t first_entry(enum mpi_kind kind, mpi_word handle)
     return (uint32_t)((handle * 0x9e3779b97f4a7c15u + (mpi_word)kind) >> 40);
 }
 
-/* ret_free: where a new one goes. */
+/* ret_entry: where it is, or where a new one goes; UINT32_MAX: nowhere. */
 static struct mpi_object *look_up(enum mpi_kind kind, mpi_word handle, uint32_t *ret_entry)
 {
     uint32_t place = UINT32_MAX;
@@ -31,8 +31,7 @@ static struct mpi_object *look_up(enum mpi_kind kind, mpi_word handle, uint32_t 
         if (!o)
             break;
         if (o->handle == handle && o->kind == kind && o != &gone) {
-            place = i % TABLE_ENTRIES;
-            *ret_entry = place;
+            *ret_entry = i % TABLE_ENTRIES;
             return o;
         }
     }
@@ -51,6 +50,8 @@ static struct mpi_object *add(const struct mpi_object *object)
         *o = *object;
     generation++;
     pthread_mutex_unlock(&lock);
+    if (!o)
+        mpi_say_limit("communicators, windows and files");
     return o;
 }
 
@@ -85,7 +86,7 @@ static struct mpi_object *find_out(enum mpi_kind kind, mpi_word handle)
     int n = 0;
     if (kind == MPI_COMM) {
         look_at_comm(&o);
-        o.id = mpi_group_id(&o, "", 0);
+        o.id = mpi_group_id(&o, MPI_COPY, 0);
         if (!mpi_function("PMPI_Comm_get_name", (void **)&get_name) ||
             get_name(handle, o.name, &n) != 0)
             o.name[0] = 0;
@@ -118,47 +119,56 @@ struct mpi_object *mpi_object_of(enum mpi_kind kind, mpi_word handle)
     return o;
 }
 
-/* Which of `from` it is, of that sort: equal in all ranks. */
-static unsigned number_of(struct mpi_object *from, const char *sort)
+/* Which of `from` it is, of that sort: equal in all ranks, those included that get none of it. */
+static unsigned number_of(struct mpi_object *from, enum mpi_sort sort)
 {
-    static const char *const sorts[] = {"copy",  "group",  "part",  "grid",
-                                        "graph", "bridge", "union", "window"};
-    unsigned i = 0;
-    while (i + 1 < N_MPI_SORTS && strcmp(sorts[i], sort) != 0)
-        i++;
-    return __atomic_add_fetch(&from->n_made[i], 1, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&from->n_made[sort], 1, __ATOMIC_RELAXED);
 }
 
-/* In Fortran the length is behind all other arguments. */
-static void file_name(const struct mpi_arguments *a, char name[MPI_NAME_BYTES])
+/* The second argument. In Fortran its length is behind all others. */
+static void read_text(const struct mpi_arguments *a, char text[MPI_NAME_BYTES])
 {
     mpi_word length = a->is_fortran ? a->words[a->call->n + 1] : MPI_NAME_BYTES;
     size_t room = length < MPI_NAME_BYTES ? (size_t)length : MPI_NAME_BYTES - 1;
     size_t n = strnlen((const char *)a->words[1], room);
-    memcpy(name, (const char *)a->words[1], n);
-    while (n > 0 && name[n - 1] == ' ')
+    memcpy(text, (const char *)a->words[1], n);
+    while (a->is_fortran && n > 0 && text[n - 1] == ' ')
         n--;
-    name[n] = 0;
+    text[n] = 0;
+}
+
+static void choose_name(const struct mpi_arguments *a, struct mpi_object *o, unsigned number)
+{
+    static const char *const words[N_MPI_SORTS] = {
+        [MPI_COPY] = "copy",     [MPI_GROUP] = "group",   [MPI_PART] = "part",
+        [MPI_GRID] = "grid",     [MPI_GRAPH] = "graph",   [MPI_BRIDGE] = "bridge",
+        [MPI_UNION] = "union",   [MPI_SUBSET] = "subset", [MPI_OWN_WINDOW] = "window",
+        [MPI_OWN_FILE] = "file",
+    };
+    const char *word = words[a->call->makes], *from = o->comm ? o->comm->name : NULL;
+    if (o->kind == MPI_FILE)
+        read_text(a, o->name);
+    else if (!from)
+        snprintf(o->name, sizeof o->name, "%s of %d ranks", word, o->size);
+    else if (a->call->makes == MPI_SUBSET) /* others do not know of it, so it has no number */
+        snprintf(o->name, sizeof o->name, "%s of %.200s", word, from);
+    else if (number <= MAX_NUMBERED)
+        snprintf(o->name, sizeof o->name, "%s %u of %.200s", word, number, from);
+    else /* these are one noun */
+        snprintf(o->name, sizeof o->name, "a later %s of %.200s", word, from);
 }
 
 void mpi_object_made(const struct mpi_arguments *a, struct mpi_object *from, mpi_word handle)
 {
-    const char *sort = a->call->makes;
-    unsigned number = from ? number_of(from, sort) : 0;
-    struct mpi_object o = {.handle = handle, .comm = from};
-    o.kind = mpi_kind_of(a->call);
+    unsigned number = from ? number_of(from, a->call->makes) : 0;
+    struct mpi_object o = {.handle = handle, .comm = from, .kind = mpi_kind_of(a->call)};
+    if (handle == 0 || handle == a->mpi->no_comm)
+        return; /* this rank has no part in it */
     if (o.kind == MPI_COMM) {
         look_at_comm(&o);
-        o.id = mpi_group_id(&o, sort, number);
+        o.id = a->call->makes != MPI_SUBSET ? mpi_group_id(&o, a->call->makes, number) : 0;
     }
-    if (o.kind == MPI_FILE)
-        file_name(a, o.name);
-    else if (from && number <= MAX_NUMBERED)
-        snprintf(o.name, sizeof o.name, "%s %u of %.200s", sort, number, from->name);
-    else if (from) /* these are one noun */
-        snprintf(o.name, sizeof o.name, "a later %s of %.200s", sort, from->name);
-    else
-        snprintf(o.name, sizeof o.name, "%s of %d ranks", sort, o.size);
+    choose_name(a, &o, number);
     o.noun = define_noun(o.kind, o.name);
     (void)add(&o);
 }
@@ -176,10 +186,12 @@ void mpi_object_freed(enum mpi_kind kind, mpi_word handle)
     pthread_mutex_unlock(&lock);
 }
 
-void mpi_object_named(struct mpi_object *comm, const char *name)
+void mpi_object_named(const struct mpi_arguments *a, struct mpi_object *comm)
 {
+    char name[MPI_NAME_BYTES];
+    read_text(a, name);
     if (!*name)
         return;
-    snprintf(comm->name, sizeof comm->name, "%.*s", MPI_NAME_BYTES - 1, name);
+    memcpy(comm->name, name, sizeof name);
     comm->noun = define_noun(MPI_COMM, comm->name);
 }

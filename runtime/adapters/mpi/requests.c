@@ -49,7 +49,7 @@ static void remove_entry(struct mpi_request *entry)
     table[hole].handle = 0;
 }
 
-bool mpi_request_made(const struct mpi_request *request)
+void mpi_request_made(const struct mpi_request *request)
 {
     take();
     struct mpi_request *entry = look_up(request->handle);
@@ -58,7 +58,8 @@ bool mpi_request_made(const struct mpi_request *request)
     if (has_room)
         *entry = *request;
     give_back();
-    return has_room;
+    if (!has_room)
+        mpi_say_limit("requests");
 }
 
 bool mpi_request_find(mpi_word handle, struct mpi_request *ret_request)

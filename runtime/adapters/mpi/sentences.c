@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { TABLE_ENTRIES = 1 << 14, MAX_SENTENCES = 1 << 12 };
+enum { TABLE_ENTRIES = 1 << 14, MAX_DETAILED = 1 << 12 }; /* with ranks and tags */
 
 struct entry {
     uint64_t about, peer; /* valid once sentence is there */
@@ -79,16 +79,15 @@ static struct pm_sentence add(uint64_t about, uint64_t peer_and_tag, enum mpi_ve
 {
     pthread_mutex_lock(&lock);
     struct entry *e = slot_of(about, peer_and_tag);
-    if (!e->sentence && n_sentences < MAX_SENTENCES) {
-        n_sentences++;
+    if (!e->sentence && n_sentences < TABLE_ENTRIES / 2) {
+        __atomic_store_n(&n_sentences, n_sentences + 1, __ATOMIC_RELAXED);
         e->about = about;
         e->peer = peer_and_tag;
         __atomic_store_n(&e->sentence, define(verb, noun, peer, tag).id, __ATOMIC_RELEASE);
     }
     struct pm_sentence sentence = {e->sentence};
     pthread_mutex_unlock(&lock);
-    bool has_details = peer != MPI_NO_PEER || tag != MPI_NO_PEER;
-    return !sentence.id && has_details ? define(verb, noun, MPI_NO_PEER, MPI_NO_PEER) : sentence;
+    return sentence;
 }
 
 struct pm_sentence mpi_sentence(enum mpi_verb verb, const struct mpi_object *object, int peer,
@@ -99,6 +98,10 @@ struct pm_sentence mpi_sentence(enum mpi_verb verb, const struct mpi_object *obj
     uint64_t peer_and_tag = (uint64_t)(uint32_t)peer << 32 | (uint32_t)tag;
     const struct entry *e = slot_of(about, peer_and_tag);
     uint32_t sentence = __atomic_load_n(&e->sentence, __ATOMIC_ACQUIRE);
-    return sentence ? (struct pm_sentence){sentence}
-                    : add(about, peer_and_tag, verb, noun, peer, tag);
+    if (sentence)
+        return (struct pm_sentence){sentence};
+    bool is_full = __atomic_load_n(&n_sentences, __ATOMIC_RELAXED) >= MAX_DETAILED;
+    if (is_full && (peer != MPI_NO_PEER || tag != MPI_NO_PEER))
+        return mpi_sentence(verb, object, MPI_NO_PEER, MPI_NO_PEER);
+    return add(about, peer_and_tag, verb, noun, peer, tag);
 }

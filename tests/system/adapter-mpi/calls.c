@@ -1,29 +1,13 @@
 /* Every kind of call, and what it sends and receives, known by construction. Each rank prints
  * "verb calls messages sent received" of its own. */
+#include "truth.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { N = 100, MAX_RANKS = 16, ROUNDS = 3 };
-
-static struct {
-    const char *verb;
-    long calls, messages, sent, received;
-} truth[64];
-
-/* What a wait completes is received by it, and on behalf of who asked for it. */
-static void is_true(const char *verb, long messages, long sent, long received)
-{
-    int i = 0;
-    while (truth[i].verb && strcmp(truth[i].verb, verb) != 0)
-        i++;
-    truth[i].verb = verb;
-    truth[i].calls++;
-    truth[i].messages += messages;
-    truth[i].sent += sent;
-    truth[i].received += received;
-}
 
 static int rank, size, next, before;
 static double out[MAX_RANKS * N], in[MAX_RANKS * N];
@@ -280,10 +264,7 @@ int main(int argc, char **argv)
         files(argv[1]);
     }
     is_true("Finalise", 0, 0, 0);
-    for (int i = 0; truth[i].verb; i++)
-        printf("%s %ld %ld %ld %ld\n", truth[i].verb, truth[i].calls, truth[i].messages,
-               truth[i].sent, truth[i].received);
-    fflush(stdout);
+    tell_truth();
     MPI_Finalize();
     return 0;
 }
