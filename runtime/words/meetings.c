@@ -19,14 +19,13 @@ enum {
 static struct {
     struct pm_run_chunk *chunk;
     uint32_t n_chunks;
-    bool said_limit;
+    bool is_full; /* for good, and said */
 } meetings;
 
-static void say_limit(void)
+static void close_meetings(void)
 {
-    if (meetings.said_limit)
+    if (__atomic_exchange_n(&meetings.is_full, true, __ATOMIC_RELAXED))
         return;
-    meetings.said_limit = true;
     pm_file_message(
         PM_RUN_MSG_LIMIT,
         "MPI calls after the first million are not matched, so their waiting is not known", "");
@@ -63,11 +62,11 @@ static struct pm_run_meeting *take_place(void)
 
 void pm_meet(const struct pm_run_meeting *meeting, uint64_t cause)
 {
-    if (!pm_causes_are_on())
+    if (!pm_causes_are_on() || pm_load(meetings.is_full))
         return;
     struct pm_run_meeting *at = take_place();
     if (at == NULL) {
-        say_limit();
+        close_meetings();
         return;
     }
     struct pm_run_meeting copy = *meeting;
@@ -81,5 +80,5 @@ void pm_meetings_fork_child(void)
 {
     meetings.chunk = NULL;
     meetings.n_chunks = 0;
-    meetings.said_limit = false;
+    meetings.is_full = false;
 }
