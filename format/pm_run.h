@@ -307,8 +307,9 @@ enum pm_run_message_code {
     /* has nouns but no sleds (LTO link without the plugin); text: path */
     PM_RUN_MSG_OBJECT_WITHOUT_SLEDS = 1,
     PM_RUN_MSG_BAD_SLEDS = 2,
-    PM_RUN_MSG_LIMIT = 3,    /* a limit was reached; text says which and which option helps */
-    PM_RUN_MSG_DISARMED = 4, /* the runtime gave up; text says why */
+    PM_RUN_MSG_LIMIT = 3,      /* a limit was reached; text says which and which option helps */
+    PM_RUN_MSG_DISARMED = 4,   /* the runtime gave up; text says why */
+    PM_RUN_MSG_UNMEASURED = 5, /* programs were started that are not measured; text says why */
 };
 
 struct pm_run_message {

@@ -5,12 +5,6 @@
 #include "format/pm_run.h"
 #include "mapping/base/banned.h"
 
-/* The runtime says so of children that it is not loaded into (runtime/guest/unmeasured.c). */
-static bool is_of_children(const struct pm_message *message)
-{
-    return message->code == PM_RUN_MSG_NOTE && strstr(message->text, "what they did is missing");
-}
-
 static bool has_next_image(const struct pm_archive_data *data, const struct pm_process *process)
 {
     for (uint32_t i = 0; i < data->n_processes; i++)
@@ -23,7 +17,7 @@ static bool has_next_image(const struct pm_archive_data *data, const struct pm_p
 static bool lacks_programs(const struct pm_archive_data *data)
 {
     for (uint32_t i = 0; i < data->n_messages; i++)
-        if (is_of_children(&data->messages[i]))
+        if (data->messages[i].code == PM_RUN_MSG_UNMEASURED)
             return true;
     for (uint32_t i = 0; i < data->n_samplings; i++) {
         const struct pm_process *process = &data->processes[data->samplings[i].process];

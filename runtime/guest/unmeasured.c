@@ -91,7 +91,7 @@ void pm_unmeasured_note(const char *path, char *const environment[])
         return;
     const char *why = why_not(path, environment);
     if (why != NULL && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        pm_file_message(PM_RUN_MSG_NOTE, why, path);
+        pm_file_message(PM_RUN_MSG_UNMEASURED, why, path);
 }
 
 PM_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
