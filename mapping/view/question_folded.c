@@ -30,7 +30,7 @@ static unsigned mark_folded(struct pm_answer *answer, uint32_t sentence, uint32_
         struct pm_answer_row *row = &answer->rows[r];
         if (side == PM_ASK_DENIED)
             row->costs_at_least = row->times_at_least = true;
-        else if (pm_ask_has_class(&row->matches[answer->asked_at[sentence]], class))
+        else if (pm_ask_matches_class(&row->matches[answer->asked_at[sentence]], class))
             row->costs_at_most = row->times_at_most = row->is_folded = true;
     }
     return side;

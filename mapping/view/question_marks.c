@@ -28,12 +28,17 @@ const char *pm_ask_fate_of(unsigned sides)
     return fates[sides];
 }
 
-bool pm_ask_has_class(const struct pm_answer_match *match, uint32_t class)
+bool pm_ask_has_class(const uint32_t *classes, uint32_t n, uint32_t class)
 {
-    for (uint32_t k = 0; k < match->n_classes; k++)
-        if (match->classes[k] == class)
+    for (uint32_t k = 0; k < n; k++)
+        if (classes[k] == class)
             return true;
     return false;
+}
+
+bool pm_ask_matches_class(const struct pm_answer_match *match, uint32_t class)
+{
+    return pm_ask_has_class(match->classes, match->n_classes, class);
 }
 
 unsigned pm_ask_side_of(const struct pm_answer *answer, uint32_t sentence)
@@ -59,7 +64,7 @@ unsigned pm_ask_mark_costs(struct pm_answer *answer, uint32_t sentence, uint32_t
         return pm_ask_mark_all_costs(answer, PM_ASK_DENIED);
     for (uint32_t r = 0; r < answer->n_rows; r++)
         answer->rows[r].costs_at_least |=
-            pm_ask_has_class(&answer->rows[r].matches[answer->asked_at[sentence]], class);
+            pm_ask_matches_class(&answer->rows[r].matches[answer->asked_at[sentence]], class);
     return PM_ASK_ASKED;
 }
 
@@ -72,7 +77,7 @@ unsigned pm_ask_mark_wall(struct pm_answer *answer, uint32_t sentence, uint32_t 
             row->wall_at_most = true;
         else
             row->wall_at_least |=
-                pm_ask_has_class(&row->matches[answer->asked_at[sentence]], class);
+                pm_ask_matches_class(&row->matches[answer->asked_at[sentence]], class);
     }
     return side;
 }
@@ -89,7 +94,7 @@ unsigned pm_ask_mark_times(struct pm_answer *answer, uint32_t sentence, uint32_t
             row->times_at_most = true;
         else
             row->times_at_least |=
-                pm_ask_has_class(&row->matches[answer->asked_at[sentence]], class);
+                pm_ask_matches_class(&row->matches[answer->asked_at[sentence]], class);
     }
     return side;
 }

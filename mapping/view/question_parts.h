@@ -45,7 +45,8 @@ bool pm_ask_is_of_data(const struct pm_question_sentence *sentence);
 /* What of a question is not known all the time: what it asks for, what it denies (`not`), or
  * both. The answer is at least, at most, or neither. */
 enum { PM_ASK_ASKED = 1, PM_ASK_DENIED = 2 };
-bool pm_ask_has_class(const struct pm_answer_match *match, uint32_t class);
+bool pm_ask_has_class(const uint32_t *classes, uint32_t n, uint32_t class);
+bool pm_ask_matches_class(const struct pm_answer_match *match, uint32_t class);
 unsigned pm_ask_side_of(const struct pm_answer *answer, uint32_t sentence);
 /* Is there something denied? */
 bool pm_ask_denies(const struct pm_answer *answer);

@@ -17,14 +17,6 @@ static bool lacks_wall(const struct pm_view *view, pm_index context)
     return pm_view_is_untimed_code(view, context) || pm_view_is_only_sampled(view, context);
 }
 
-static bool has_class(const uint32_t *classes, uint32_t n, uint32_t class)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (classes[i] == class)
-            return true;
-    return false;
-}
-
 /* Does a context around have the same, with a time? */
 static bool is_timed_around(const struct pm_view *view, const struct pm_answer *answer,
                             uint32_t sentence, pm_index context, uint32_t class)
@@ -34,7 +26,8 @@ static bool is_timed_around(const struct pm_view *view, const struct pm_answer *
          up = graph->contexts[up].parent) {
         uint32_t n;
         const uint32_t *classes = pm_answer_reached(answer, graph, sentence, up, &n);
-        if (has_class(classes, n, class) && !lacks_wall(view, up) && !is_folded_call(graph, up))
+        if (pm_ask_has_class(classes, n, class) && !lacks_wall(view, up) &&
+            !is_folded_call(graph, up))
             return true;
     }
     return false;
