@@ -658,6 +658,27 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     return status;
 }
 
+/* A folder without a run is left out where there are others: it is what remains of a rank whose
+ * files another one had taken when it was killed. */
+static enum pm_status collect_runs(struct collector *c, const char *const *run_dirs, size_t n,
+                                   const char *name)
+{
+    size_t n_empty = 0;
+    for (size_t i = 0; i < n; i++) {
+        enum pm_status status = collect_run(c, run_dirs[i], name);
+        bool is_left_out =
+            status == PM_ERR_NOT_FOUND && access(run_dirs[i], F_OK) == 0 && ++n_empty < n;
+        if (status != PM_OK && !is_left_out)
+            return status;
+        if (!is_left_out)
+            continue;
+        collect_warn(c, "%s: it is left out", pm_error_text(c->err));
+        pm_error_release(c->err);
+        c->processes->n_executions--;
+    }
+    return PM_OK;
+}
+
 /* --- the whole --- */
 
 /* An archive has one, of which nothing is known here. */
@@ -704,11 +725,9 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
     c->joins = n_run_dirs > 1;
     for (size_t i = 0; i < n_run_dirs && !c->has_words; i++)
         find_words(c, run_dirs[i]);
-    for (size_t i = 0; i < n_run_dirs; i++) {
-        status = collect_run(c, run_dirs[i], options->name);
-        if (status != PM_OK)
-            return status;
-    }
+    status = collect_runs(c, run_dirs, n_run_dirs, options->name);
+    if (status != PM_OK)
+        return status;
     status = collect_meetings_end(c); /* ranks may have folders of their own */
     for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
         status = collect_user_pif(c, options->pif_paths[i]);
