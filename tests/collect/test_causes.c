@@ -12,25 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char home[4096];
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    static char dir[64];
-    snprintf(dir, sizeof dir, "causes-XXXXXX");
-    return getcwd(home, sizeof home) && mkdtemp(dir) && chdir(dir) == 0 ? mkdir("x.run", 0777) : -1;
-}
-
-static int leave_folder(void **state)
-{
-    (void)state;
-    char here[4096], command[9000];
-    if (!getcwd(here, sizeof here) || chdir(home) != 0)
-        return -1;
-    snprintf(command, sizeof command, "rm -rf '%s'", here);
-    return system(command);
-}
+#include "in_folder.h"
 
 enum { N_CODE = 3, FIRST_CAUSE = N_CODE };
 
@@ -237,13 +219,12 @@ static void equal_causes_are_one_context(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
     const struct CMUnitTest tests[] = {
-        TEST(a_cause_of_another_process_is_its_context),
-        TEST(of_a_process_that_is_not_here_the_text_is_known),
-        TEST(a_cause_that_is_no_context_is_left_out),
-        TEST(contexts_on_behalf_of_themselves_lose_a_cause),
-        TEST(equal_causes_are_one_context),
+        IN_FOLDER(a_cause_of_another_process_is_its_context),
+        IN_FOLDER(of_a_process_that_is_not_here_the_text_is_known),
+        IN_FOLDER(a_cause_that_is_no_context_is_left_out),
+        IN_FOLDER(contexts_on_behalf_of_themselves_lose_a_cause),
+        IN_FOLDER(equal_causes_are_one_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

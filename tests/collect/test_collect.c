@@ -11,30 +11,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "in_folder.h"
+
 /* Each test works in a folder of its own, which is gone afterwards. */
-static char home[4096];
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    static char dir[64];
-    snprintf(dir, sizeof dir, "collect-XXXXXX");
-    return !getcwd(home, sizeof home) || !mkdtemp(dir) || chdir(dir) != 0 ||
-                   mkdir("x.run", 0777) != 0
-               ? -1
-               : 0;
-}
-
-static int leave_folder(void **state)
-{
-    (void)state;
-    char here[4096], command[9000];
-    if (!getcwd(here, sizeof here) || chdir(home) != 0)
-        return -1;
-    snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", here, here);
-    return system(command);
-}
-
 enum { MAIN = 101, SUM = 102, LOOP = 103, LINE = 104, ARRAY = 105, NO_PIF = 106 };
 
 static struct pm_pif *make_pif(void)
@@ -848,8 +827,6 @@ static void failing_allocations_leave_nothing_behind(void **state)
     }
     assert_true(n > 50);
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
 {

@@ -12,28 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char home[4096];
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    static char dir[64];
-    snprintf(dir, sizeof dir, "samples-XXXXXX");
-    return !getcwd(home, sizeof home) || !mkdtemp(dir) || chdir(dir) != 0 ||
-                   mkdir("x.run", 0777) != 0
-               ? -1
-               : 0;
-}
-
-static int leave_folder(void **state)
-{
-    (void)state;
-    char here[4096], command[9000];
-    if (!getcwd(here, sizeof here) || chdir(home) != 0)
-        return -1;
-    snprintf(command, sizeof command, "rm -rf '%s'", here);
-    return system(command);
-}
+#include "in_folder.h"
 
 /* --- the program: main calls sum, which has a loop; square is inlined into sum --- */
 
@@ -827,8 +806,6 @@ static void failing_allocations_leave_nothing_behind(void **state)
     }
     assert_true(n > 80);
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
 {
