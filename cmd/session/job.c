@@ -164,8 +164,21 @@ static bool is_run_file(const char *name)
     return len > 4 && strcmp(name + len - 4, ".pmr") == 0;
 }
 
+/* Two machines may have processes of one number: then the rank is put before the name. */
+static bool move_file(int from, int to, const char *name, uint32_t rank)
+{
+    char other[NAME_MAX + 16]; /* a name that becomes too long is refused by rename */
+    if (renameat2(from, name, to, name, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EEXIST && errno != EINVAL) /* EINVAL: the file system cannot do that */
+        return false;
+    snprintf(other, sizeof other, "%u-%s", (unsigned)rank, name);
+    return renameat(from, name, to, other) == 0;
+}
+
 /* Run files of another rank come to ours. */
-static enum pm_status move_files(const char *from, const char *to, struct pm_error *err)
+static enum pm_status move_files(const char *from, const char *to, uint32_t rank,
+                                 struct pm_error *err)
 {
     DIR *dir = opendir(from);
     if (!dir)
@@ -173,8 +186,7 @@ static enum pm_status move_files(const char *from, const char *to, struct pm_err
     enum pm_status status = PM_OK;
     int target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        if (is_run_file(entry->d_name) &&
-            renameat(dirfd(dir), entry->d_name, target, entry->d_name) != 0)
+        if (is_run_file(entry->d_name) && !move_file(dirfd(dir), target, entry->d_name, rank))
             status =
                 pm_error_system(err, errno, "cannot move '%s/%s' to '%s'", from, entry->d_name, to);
     if (target >= 0)
@@ -227,7 +239,7 @@ static enum pm_status take_rank(const struct session_job *job, uint32_t rank, co
     enum pm_status status = pm_manifest_read(folder, &other, err);
     if (status != PM_OK)
         goto out;
-    status = move_files(folder, run_dir, err);
+    status = move_files(folder, run_dir, rank, err);
     if (status != PM_OK)
         goto out;
     add_manifest(manifest, &other);

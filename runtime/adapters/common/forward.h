@@ -5,7 +5,7 @@
  *     int MPI_Send(PM_FORWARD_PARAMETERS)
  *     {
  *         pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;
- *         return pm_forward(real, 6, words);
+ *         return pm_forward(send, 6, words); // send: the MPI library's
  *     }
  *
  * What lies behind a caller's last argument is read, and handed on to nobody who looks at it.
