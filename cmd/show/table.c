@@ -246,6 +246,30 @@ static void put_line(const struct table *table)
     fprintf(table->out, "%s\n", color(table, SHOW_RESET));
 }
 
+/* At levels of words, above Source, calls are what adapters and programs report. */
+static bool is_level_of_words(const struct pm_view *report)
+{
+    return !pm_view_is_at_source(report) && strcmp(report->level_name, "Base") != 0;
+}
+
+/* At a level of words most rows that are not shown may be functions that were on the way to one:
+ * their calls are in the total, and are no calls of what the level speaks of. */
+static void put_rest(const struct table *table, uint32_t n_rest)
+{
+    const struct pm_view *report = table->report;
+    char others[64] = "";
+    uint32_t n_unmapped = 0;
+    for (uint32_t r = report->n_shown; r < report->n_rows; r++)
+        n_unmapped += report->rows[r].kind == PM_VIEW_ROW_UNMAPPED;
+    if (n_unmapped == n_rest && is_level_of_words(report))
+        snprintf(others, sizeof others, ", all [unmapped]");
+    else if (n_unmapped && is_level_of_words(report))
+        snprintf(others, sizeof others, ", %u of them [unmapped]", n_unmapped);
+    put_numbers(table, &report->rest, PM_VIEW_PART_REST);
+    fprintf(table->out, "%s(%u more row%s%s%s: --limit 0)%s\n", color(table, SHOW_DIM), n_rest,
+            n_rest == 1 ? "" : "s", table->below, others, color(table, SHOW_RESET));
+}
+
 static void put_rows(const struct table *table)
 {
     const struct pm_view *report = table->report;
@@ -257,11 +281,8 @@ static void put_rows(const struct table *table)
             open[row->depth] = !row->last_child;
     }
     uint32_t n_rest = report->n_rows - report->n_shown;
-    if (n_rest) {
-        put_numbers(table, &report->rest, PM_VIEW_PART_REST);
-        fprintf(table->out, "%s(%u more row%s%s: --limit 0)%s\n", color(table, SHOW_DIM), n_rest,
-                n_rest == 1 ? "" : "s", table->below, color(table, SHOW_RESET));
-    }
+    if (n_rest)
+        put_rest(table, n_rest);
     put_line(table);
     fputs(color(table, SHOW_BOLD), table->out);
     put_numbers(table, &report->total, PM_VIEW_PART_TOTAL);
@@ -280,12 +301,9 @@ static bool prints_zero(const struct table *table, const struct show_cell_column
     return strspn(number, "0.") == strlen(number);
 }
 
-/* At levels of words, above Source, calls are what adapters and programs report. */
 static bool has_told_calls(const struct table *table, const struct pm_view_row *row)
 {
-    const struct pm_view *report = table->report;
-    return row->kind == PM_VIEW_ROW_NOUN && row->n_calls > 0 && !pm_view_is_at_source(report) &&
-           strcmp(report->level_name, "Base") != 0;
+    return row->kind == PM_VIEW_ROW_NOUN && row->n_calls > 0 && is_level_of_words(table->report);
 }
 
 /* What they call has rows of its own; who was preempted is chance. */
