@@ -99,7 +99,8 @@ static bool take_format(struct report_request *request, int key)
 }
 
 /* In the order of the words of --axis. */
-static const enum pm_runner axis_kinds[] = {PM_RUNNER_PROCESS, PM_RUNNER_RANK, PM_RUNNER_THREAD};
+static const enum pm_runner axis_kinds[] = {PM_RUNNER_NODE, PM_RUNNER_PROCESS, PM_RUNNER_RANK,
+                                            PM_RUNNER_THREAD};
 
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
@@ -216,7 +217,7 @@ static int report_main(struct cmd_parse *parse)
         (request.options.tree || request.options.bounds || request.options.rule != PM_RULE_MERGE))
         return cmd_usage_error(parse,
                                "'--tree', '--bounds' and '--rule' do not apply to processes, "
-                               "ranks and threads: leave them out");
+                               "ranks, threads and nodes: leave them out");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
             parse, "'--bounds' apply to the whole run, not to call paths: leave '--tree' out");
@@ -258,9 +259,10 @@ static const struct cmd_option pm_view_options[] = {
      "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; operation (default at level MPI): what is "
      "done, "
-     "with what; process, rank (of MPI) and thread: who ran it"},
-    {OPT_AXIS, "axis", "process|rank|thread",
-     "what each row costs over processes, ranks of MPI or threads: min, average and max of the "
+     "with what; node, process, rank (of MPI) and thread: who ran it, and where"},
+    {OPT_AXIS, "axis", "node|process|rank|thread",
+     "what each row costs over nodes, processes, ranks of MPI or threads: min, average and max of "
+     "the "
      "first metric, imbalance (max / average - 1, in percent), on how many it has a cost, and "
      "where the max is"},
     {OPT_FLAT, "flat", NULL, "one row for each construct, wherever it was called from (default)"},
@@ -295,7 +297,7 @@ static const struct cmd_option pm_view_options[] = {
      "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "
      "any name; rank:NUMBER and thread:NAME as with --on; with * and ?"},
     {OPT_ON, "on", "RUNNER",
-     "only what these ran: thread:NAME, process:NAME or rank:NUMBER, with * and ?"},
+     "only what these ran: thread:NAME, process:NAME, rank:NUMBER or node:NAME, with * and ?"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",

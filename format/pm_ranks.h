@@ -16,4 +16,7 @@
 #define PM_JOB_VARIABLES(X) \
     X("PMIX_NAMESPACE") X("OMPI_MCA_ess_base_jobid") X("SLURM_JOB_ID") X("SLURM_STEP_ID")
 
+/* The number of the batch job, for people: kept with what was measured. */
+#define PM_BATCH_VARIABLES(X) X("SLURM_JOB_ID") X("PBS_JOBID") X("LSB_JOBID")
+
 #endif

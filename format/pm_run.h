@@ -32,7 +32,7 @@
 
 #define PM_RUN_MAGIC "PerfMapR" /* 8 bytes, no ending zero */
 #define PM_RUN_VERSION_MAJOR 1u
-#define PM_RUN_VERSION_MINOR 2u
+#define PM_RUN_VERSION_MINOR 3u
 #define PM_RUN_PAGE 4096u
 
 enum pm_run_mode {
@@ -83,6 +83,9 @@ struct pm_run_header {
     /* of MPI or whatever started it as one of many (environment); 0: not known */
     uint32_t rank_plus_1;
     uint32_t n_ranks; /* 0: not known */
+    /* Since 1.3: zero bytes follow; all of them where it is not known. */
+    char node[64]; /* the machine, as uname has it */
+    char job[24];  /* of a batch system, by the environment; may be cut */
 };
 
 enum pm_run_chunk_kind {

@@ -303,7 +303,7 @@ static enum pm_status add_between(struct completion *c)
 {
     static const char *const first[] = {"{", "not ", "(", NULL};
     static const char *const next[] = {"and ", "or ", "then ", "during ", "outside ", "on ", NULL};
-    static const char *const where[] = {"thread ", "process ", "rank ", NULL};
+    static const char *const where[] = {"thread ", "process ", "rank ", "node ", NULL};
     if (is(c->before, "on"))
         return add_words(c, where);
     if (is(c->before, "during") || is(c->before, "outside"))
@@ -312,7 +312,9 @@ static enum pm_status add_between(struct completion *c)
         return each_row(c,
                         is(c->before, "thread") ? "SELECT DISTINCT name FROM threads"
                         : is(c->before, "rank") ? "SELECT DISTINCT rank FROM ranks"
-                                                : "SELECT DISTINCT pid FROM processes",
+                        : is(c->before, "node")
+                            ? "SELECT host FROM executions UNION SELECT node FROM nodes"
+                            : "SELECT DISTINCT pid FROM processes",
                         NULL, NULL, use_text);
     bool begins = !c->before || c->after_comma || is(c->before, "(") || is(c->before, "and") ||
                   is(c->before, "or") || is(c->before, "then") || is(c->before, "not");

@@ -131,7 +131,9 @@ void show_cell(const struct show_cells *cells, const struct show_cell_column *co
     const char *mark = number.is_at_least ? show_at_least_mark(cells->utf8) : "";
     const char *doubt =
         number.is_uncertain && pm_view_marks_doubt(view, &column->of, part) ? "~" : "";
-    if (number.kind == PM_VIEW_INTEGER && !scale->decimals && scale->divisor == 1)
+    if (number.kind == PM_VIEW_TEXT)
+        snprintf(ret_text, SHOW_CELL_BYTES, "%s%s%s", mark, doubt, number.text);
+    else if (number.kind == PM_VIEW_INTEGER && !scale->decimals && scale->divisor == 1)
         snprintf(ret_text, SHOW_CELL_BYTES, "%s%s%lld", mark, doubt, (long long)number.integer);
     else
         snprintf(ret_text, SHOW_CELL_BYTES, "%s%s%.*f", mark, doubt, scale->decimals,

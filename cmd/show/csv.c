@@ -38,6 +38,8 @@ static void number_csv(const struct pm_view_column *column, struct pm_view_numbe
         fprintf(out, "%.4f", number.real);
     else if (number.kind == PM_VIEW_REAL)
         fprintf(out, column->id == PM_VIEW_COLUMN_AVERAGE ? "%.15g" : "%.6g", number.real);
+    else if (number.kind == PM_VIEW_TEXT)
+        show_csv_text(out, number.text);
 }
 
 static void csv_numbers(const struct pm_view *report, const struct show_columns *columns,

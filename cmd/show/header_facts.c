@@ -335,6 +335,13 @@ static const char *rule_text(const struct pm_view *report)
     return split_words[report->options.split];
 }
 
+static void add_number_of_locations(const struct pm_view *report, struct pm_buf *out)
+{
+    const struct pm_runner_kind *kind = pm_runner_kind(report->options.parts);
+    uint32_t n = report->axis.n_locations;
+    pm_buf_printf(out, ", over %u %s", n, n == 1 ? kind->word : kind->plural);
+}
+
 /* Level, grouping, rule where it matters, the clock of samples. */
 static char *view_text(const struct pm_view *report)
 {
@@ -347,8 +354,7 @@ static char *view_text(const struct pm_view *report)
     if (report->n_metrics && report->metrics[report->primary] == report->cpu_metric)
         pm_buf_printf(&out, ", %s", pm_view_sampled_word(report));
     if (pm_view_has_axis(report))
-        pm_buf_printf(&out, ", over %u %s", report->axis.n_locations,
-                      pm_runner_kind(report->options.parts)->plural);
+        add_number_of_locations(report, &out);
     return pm_buf_take(&out);
 }
 

@@ -212,6 +212,8 @@ static void number_json(const struct pm_view_column *column, struct pm_view_numb
         pm_json_i64(json, column->key, number.integer);
     else if (number.kind == PM_VIEW_REAL)
         pm_json_double(json, column->key, number.real);
+    else if (number.kind == PM_VIEW_TEXT)
+        pm_json_string(json, column->key, number.text);
     else if (!is_bound)
         pm_json_null(json, column->key);
 }
@@ -278,6 +280,7 @@ static void process_json(const struct pm_process *process, struct pm_json *json)
     show_known_json(json, "pid", process->pid);
     show_known_json(json, "image", process->image);
     show_known_json(json, "rank", process->rank);
+    pm_json_string(json, "node", *process->node ? process->node : NULL);
     pm_json_string(json, "exe", process->exe);
     pm_json_string(json, "command", process->argv);
     show_known_json(json, "start_ns", process->start_ns);
@@ -293,6 +296,10 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
 {
     const struct pm_process *process = pm_view_process_of(report, row);
     const struct pm_thread *thread = pm_view_thread_of(report, row);
+    if (report->options.by == PM_VIEW_BY_NODE) {
+        pm_json_string(json, "node", process->node);
+        return;
+    }
     if (report->options.by == PM_VIEW_BY_RANK) {
         show_known_json(json, "rank", process->rank);
         pm_json_u64(json, "n_processes", pm_view_n_processes_of(report, row));

@@ -61,6 +61,8 @@ struct pm_process {
     /* the process whose threads have its costs: itself, unless they are merged */
     uint32_t merged_into;
     int64_t pid, parent_pid, image, rank; /* rank: of MPI */
+    const char *node;                     /* the machine; "": not known */
+    uint32_t node_no;                     /* equal for all processes of a node; by name, from 0 */
     const char *exe, *argv, *end_kind;
     int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
         added_ns, n_lost_contexts, n_unmatched, n_healed;

@@ -3,6 +3,8 @@
 
 #include "format/pm_mode.h"
 
+#include <stdlib.h>
+
 static enum pm_status read_metric(struct loader *load, sqlite3_stmt *row)
 {
     static const char *const words[] = {"sum", "average", "minimum", "maximum"};
@@ -134,6 +136,8 @@ static enum pm_status read_process(struct loader *load, sqlite3_stmt *row)
     };
     if (!x->exe || !x->argv || !x->end_kind)
         return load_no_memory(load);
+    if (x->execution != PM_NONE)
+        x->node = data->executions[x->execution].host;
     if (x->execution == PM_NONE)
         return load_damaged(load, "process %lld names execution %lld, which is not there",
                             sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
@@ -294,6 +298,53 @@ static enum pm_status has_points(struct loader *load, sqlite3_stmt *row)
                          read_point);
 }
 
+static enum pm_status read_node(struct loader *load, sqlite3_stmt *row)
+{
+    pm_index process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0));
+    const char *name = load_keep(load, row, 1);
+    if (process == PM_NONE)
+        return load_damaged(load, "a node names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0));
+    if (!name)
+        return load_no_memory(load);
+    load->data->processes[process].node = name;
+    return PM_OK;
+}
+
+/* As of ranks. */
+static enum pm_status has_nodes(struct loader *load, sqlite3_stmt *row)
+{
+    (void)row;
+    return load_each_row(load, "SELECT process, node FROM nodes", read_node);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* By name, so that they do not stand in the order in which processes happened to begin. */
+static enum pm_status number_nodes(struct loader *load)
+{
+    struct pm_archive_data *data = load->data;
+    const char **names = pm_alloc_array(data->n_processes, sizeof *names);
+    uint32_t n = 0;
+    if (!names)
+        return load_no_memory(load);
+    for (uint32_t p = 0; p < data->n_processes; p++)
+        names[p] = data->processes[p].node;
+    qsort(names, data->n_processes, sizeof *names, compare_names);
+    for (uint32_t p = 0; p < data->n_processes; p++)
+        if (n == 0 || strcmp(names[n - 1], names[p]) != 0)
+            names[n++] = names[p];
+    for (uint32_t p = 0; p < data->n_processes; p++) {
+        const char **at = bsearch(&data->processes[p].node, names, n, sizeof *names, compare_names);
+        data->processes[p].node_no = (uint32_t)(at - names);
+    }
+    free(names);
+    return PM_OK;
+}
+
 enum pm_status load_tables(struct loader *load)
 {
     static const struct {
@@ -337,9 +388,10 @@ enum pm_status load_tables(struct loader *load)
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'mapping_points'",
          has_points},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ranks'", has_ranks},
+        {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'nodes'", has_nodes},
     };
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)
         status = load_each_row(load, tables[i].sql, tables[i].reader);
-    return status;
+    return status != PM_OK ? status : number_nodes(load);
 }

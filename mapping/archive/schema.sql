@@ -31,6 +31,10 @@ CREATE TABLE ranks (                 -- processes that were started as one of ma
     process INTEGER PRIMARY KEY REFERENCES processes,
     rank INTEGER NOT NULL
 );
+CREATE TABLE nodes (                 -- machines of processes that did not run where `perfmap run` did (executions.host)
+    process INTEGER PRIMARY KEY REFERENCES processes,
+    node TEXT NOT NULL
+);
 CREATE TABLE overheads (             -- what measuring a process cost, estimated; NULL: not known
     process INTEGER PRIMARY KEY REFERENCES processes,
     budget_ppm INTEGER,              -- of its CPU time, for all of it; NULL: none was to be kept

@@ -634,6 +634,7 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     pm_map_release(&c->processes->execs);
     c->processes->n_execs = 0;
     enum pm_status status = name || own_name ? open_run(c, &run) : collect_no_memory(c);
+    c->processes->host = run.manifest.host;
     c->joins |= run.n_entries > 1;
     if (status == PM_OK)
         status = collect_kernel_start(c, dir);

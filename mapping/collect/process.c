@@ -381,11 +381,44 @@ static enum pm_status write_process(struct collector *c, uint32_t execution, uin
     bind_number(insert, 19, process->n_healed);
     status = collect_insert(c, INSERT_PROCESS);
     pm_buf_release(&argv);
-    if (status != PM_OK || process->rank < 0)
-        return status;
+    return status;
+}
+
+static enum pm_status write_rank(struct collector *c, const struct pm_run_file *file)
+{
+    int64_t rank = pm_run_file_process(file)->rank;
+    if (rank < 0)
+        return PM_OK;
     bind_number(c->writer->statements[INSERT_RANK], 1, c->processes->n);
-    bind_number(c->writer->statements[INSERT_RANK], 2, (uint64_t)process->rank);
+    bind_number(c->writer->statements[INSERT_RANK], 2, (uint64_t)rank);
     return collect_insert(c, INSERT_RANK);
+}
+
+/* Only what the execution does not say of all its processes. */
+static enum pm_status write_node(struct collector *c, const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    const char *host = c->processes->host;
+    if (!process->node.len || (host && pm_str_is(process->node, host)))
+        return PM_OK;
+    bind_number(c->writer->statements[INSERT_NODE], 1, c->processes->n);
+    bind_str(c->writer->statements[INSERT_NODE], 2, process->node);
+    return collect_insert(c, INSERT_NODE);
+}
+
+/* Of its first process that has one. */
+static enum pm_status write_job(struct collector *c, uint32_t execution,
+                                const struct pm_run_file *file)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    if (!process->job.len || c->processes->job_of == execution)
+        return PM_OK;
+    c->processes->job_of = execution;
+    sqlite3_stmt *insert = c->writer->statements[INSERT_ATTRIBUTE];
+    bind_number(insert, 1, execution);
+    bind_text(insert, 2, "job");
+    bind_str(insert, 3, process->job);
+    return collect_insert(c, INSERT_ATTRIBUTE);
 }
 
 /* A process in which nothing was measured has one thread all the same, whose root has its time. */
@@ -557,10 +590,16 @@ void collect_processes_release(struct collector *c)
 enum pm_status collect_process_rows(struct collector *c, uint32_t execution, uint64_t start_tsc,
                                     uint32_t image, const struct pm_run_file *file)
 {
+    static enum pm_status (*const rows[])(struct collector *, const struct pm_run_file *) = {
+        write_rank, write_node, write_messages, write_sampling};
     enum pm_status status = write_process(c, execution, start_tsc, image, file);
-    if (status == PM_OK)
-        status = write_threads(c, start_tsc, file);
-    if (status == PM_OK)
-        status = write_messages(c, file);
-    return status == PM_OK ? write_sampling(c, file) : status;
+    if (status != PM_OK)
+        return status;
+    status = write_job(c, execution, file);
+    if (status != PM_OK)
+        return status;
+    status = write_threads(c, start_tsc, file);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == PM_OK; i++)
+        status = rows[i](c, file);
+    return status;
 }

@@ -20,6 +20,8 @@ struct collect_processes {
     struct collect_cpu *exec_cpu;
     uint32_t n_execs, execs_cap;
     struct collect_cpu before; /* what the images before this one have spent, in the same process */
+    const char *host;          /* where `perfmap run` ran, lent; NULL: not known */
+    uint32_t job_of;           /* the last execution whose job is written */
     uint64_t own_code_ns;      /* CPU time of this process in PerfMap's own code, by samples */
 };
 

@@ -31,6 +31,7 @@ enum collect_statement {
     INSERT_METRIC,
     INSERT_MESSAGE,
     INSERT_RANK,
+    INSERT_NODE,
     INSERT_POINT,
     INSERT_COST_LIST,
     N_COLLECT_STATEMENTS

@@ -27,7 +27,7 @@ static void question_error(const struct question_span *place, struct question_pa
 %token END 0 "the end"
 %token <text> WORD "a word"
 %token OR "'or'" AND "'and'" COMMA "','" NOT "'not'" THEN "'then'" ON "'on'" DURING "'during'" OUTSIDE "'outside'"
-%token THREAD "'thread'" PROCESS "'process'" RANK "'rank'"
+%token THREAD "'thread'" PROCESS "'process'" RANK "'rank'" NODE "'node'"
 %token OPEN "'('" CLOSE "')'" BEGIN_SENTENCE "'{'" END_SENTENCE "'}'"
 %token BAD "something else"
 %type <node> any all one ordered simple sentence
@@ -48,6 +48,7 @@ limits:   %empty | limits ON where WORD { question_limit(parser, $3, $4, @4.from
         | limits DURING WORD            { question_phase(parser, $3, &@2, &@3, false); }
         | limits OUTSIDE WORD           { question_phase(parser, $3, &@2, &@3, true); }
 where:    THREAD { $$ = PM_QUESTION_ON_THREAD; } | PROCESS { $$ = PM_QUESTION_ON_PROCESS; } | RANK { $$ = PM_QUESTION_ON_RANK; }
+        | NODE { $$ = PM_QUESTION_ON_NODE; }
 %%
 
 static void question_error(const struct question_span *place, struct question_parser *parser, const char *text)

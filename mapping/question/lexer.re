@@ -67,6 +67,7 @@ static int lex_between(union QUESTION_STYPE *value, struct question_span *place,
             'thread'   { return token(THREAD, from, YYCURSOR, place, parser); }
             'process'  { return token(PROCESS, from, YYCURSOR, place, parser); }
             'rank'     { return token(RANK, from, YYCURSOR, place, parser); }
+            'node'     { return token(NODE, from, YYCURSOR, place, parser); }
             outer      { return word(from, YYCURSOR, value, place, parser); }
             *          { return token(BAD, from, YYCURSOR, place, parser); }
         */

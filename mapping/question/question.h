@@ -73,9 +73,14 @@ struct pm_question_sentence {
     bool is_ambient;  /* during, outside: only what was begun and not ended fits */
 };
 
-enum pm_question_where { PM_QUESTION_ON_THREAD, PM_QUESTION_ON_PROCESS, PM_QUESTION_ON_RANK };
+enum pm_question_where {
+    PM_QUESTION_ON_THREAD,
+    PM_QUESTION_ON_PROCESS,
+    PM_QUESTION_ON_RANK,
+    PM_QUESTION_ON_NODE
+};
 
-/* Costs of some threads, processes, ranks only. */
+/* Costs of some threads, processes, ranks, nodes only. */
 struct pm_question_limit {
     enum pm_question_where where;
     struct pm_question_word word;

@@ -77,11 +77,12 @@ static enum pm_status check_header(struct pm_run_file *file, const struct run_so
         return pm_error_set(
             err, PM_ERR_VERSION, "run file '%s' has version %u.%u, this perfmap reads version %u",
             file->name, header->version_major, header->version_minor, PM_RUN_VERSION_MAJOR);
-    if (header->header_bytes < sizeof *header || header->header_bytes > PM_RUN_PAGE)
+    size_t least = offsetof(struct pm_run_header, node); /* what is behind it is newer */
+    if (header->header_bytes < least || header->header_bytes > PM_RUN_PAGE)
         return pm_error_set(err, PM_ERR_FORMAT,
                             "run file '%s' byte %zu: header of %u bytes (expected %zu to %u)",
                             file->name, offsetof(struct pm_run_header, header_bytes),
-                            header->header_bytes, sizeof *header, PM_RUN_PAGE);
+                            header->header_bytes, least, PM_RUN_PAGE);
     return PM_OK;
 }
 
@@ -133,6 +134,10 @@ static void take_header(struct pm_run_file *file)
     process->exe = text_part(file, &at, header->exe_bytes, "program name");
     process->cwd = text_part(file, &at, header->cwd_bytes, "working directory");
     process->argv = text_part(file, &at, header->argv_bytes, "arguments");
+    if (header->header_bytes >= sizeof *header) {
+        process->node = (struct pm_str){header->node, strnlen(header->node, sizeof header->node)};
+        process->job = (struct pm_str){header->job, strnlen(header->job, sizeof header->job)};
+    }
     if (header->mode > PM_RUN_MODE_TRACE)
         run_complain(file, offsetof(struct pm_run_header, mode), "mode %u is not known",
                      header->mode);

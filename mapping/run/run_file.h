@@ -89,6 +89,7 @@ struct pm_run_file_process {
     uint64_t n_calls;
     uint64_t identity;            /* pm_run_identity: what causes tell */
     int64_t rank;                 /* -1: not known */
+    struct pm_str node, job;      /* empty: not known */
     struct pm_str exe, cwd, argv; /* argv: arguments each ended by a zero byte; may be cut */
 };
 

@@ -119,6 +119,22 @@ static void find_locations(struct pm_view *view, const bool *measured, bool *ask
     }
 }
 
+/* Of locations that have no numbers. */
+static bool name_locations(struct pm_view *view)
+{
+    const struct pm_runner_kind *kind = pm_runner_kind(view->options.parts);
+    if (!kind->is_place)
+        return true;
+    view->axis.names = pm_arena_alloc(&view->arena, view->runners.n * sizeof *view->axis.names);
+    for (uint32_t k = 0; view->axis.names && k < view->runners.n; k++) {
+        const char *name = kind->names(view->data, view->runners.items[k].thread).names[0];
+        view->axis.names[k] = pm_text_printable(&view->arena, name);
+        if (!view->axis.names[k])
+            return false;
+    }
+    return view->axis.names != NULL;
+}
+
 static enum pm_status choose_locations(struct pm_view *view, struct pm_error *err)
 {
     struct pm_view_axis *axis = &view->axis;
@@ -127,7 +143,8 @@ static enum pm_status choose_locations(struct pm_view *view, struct pm_error *er
          *asked = pm_alloc_array(n, 1);
     axis->takes_part = pm_arena_alloc(&view->arena, n);
     axis->n_threads_at = pm_arena_alloc(&view->arena, n * sizeof *axis->n_threads_at);
-    bool good = of_program && measured && asked && axis->takes_part && axis->n_threads_at;
+    bool good = of_program && measured && asked && axis->takes_part && axis->n_threads_at &&
+                name_locations(view);
     if (good) {
         find_measured(view, view->metrics[view->primary], of_program, measured);
         find_locations(view, measured, asked);

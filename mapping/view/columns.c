@@ -268,10 +268,12 @@ static struct pm_view_number locations(const struct cell *c)
 static struct pm_view_number most_at(const struct cell *c)
 {
     const struct pm_view_spread *spread = spread_of(c);
-    int64_t place = spread ? pm_view_spread_place(c->view, spread) : PM_UNKNOWN;
-    if (place == PM_UNKNOWN)
+    if (!spread || spread->at == PM_NONE)
         return (struct pm_view_number){0};
-    struct pm_view_number number = integer(place);
+    struct pm_view_number number = integer(pm_view_spread_place(c->view, spread));
+    const char *const *names = c->view->axis.names;
+    if (names)
+        number = (struct pm_view_number){.kind = PM_VIEW_TEXT, .text = names[spread->at]};
     number.is_uncertain = imbalance(c).is_uncertain;
     return number;
 }
@@ -347,6 +349,7 @@ static const char *most_at_heading(const struct pm_view *view)
         [PM_RUNNER_THREAD] = "at tid",
         [PM_RUNNER_PROCESS] = "at pid",
         [PM_RUNNER_RANK] = "at rank",
+        [PM_RUNNER_NODE] = "at node",
     };
     return words[view->options.parts];
 }

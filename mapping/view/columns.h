@@ -51,7 +51,8 @@ struct pm_view_column {
 enum pm_view_number_kind {
     PM_VIEW_NO_NUMBER, /* not known, or nothing of the kind: an empty cell, null */
     PM_VIEW_INTEGER,
-    PM_VIEW_REAL
+    PM_VIEW_REAL,
+    PM_VIEW_TEXT /* the name of a place, printable: no number */
 };
 
 struct pm_view_number {
@@ -60,6 +61,7 @@ struct pm_view_number {
     bool is_uncertain; /* it may be off: few samples, or much of it was the measuring */
     int64_t integer;
     double real; /* of integers, too */
+    const char *text;
 };
 
 /* Fills ret_columns[PM_VIEW_MAX_COLUMNS] with all that the view has, in the order of JSON and

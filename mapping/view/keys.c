@@ -253,6 +253,10 @@ static void add_runner(const struct making *k, const struct pm_view_row *row, st
     struct pm_runner_names names = kind->names(data, row->source);
     const char *exe = pm_view_process_of(k->view, row)->exe;
     pm_buf_add_str(out, kind->word);
+    if (kind->is_place) {
+        pm_buf_printf(out, " %s", names.names[0]);
+        return;
+    }
     if (kind->why_none && names.number == PM_UNKNOWN)
         pm_buf_add_str(out, " none");
     else if (kind->why_none)

@@ -9,6 +9,7 @@ static const enum pm_runner runner_of[] = {
     [PM_QUESTION_ON_THREAD] = PM_RUNNER_THREAD,
     [PM_QUESTION_ON_PROCESS] = PM_RUNNER_PROCESS,
     [PM_QUESTION_ON_RANK] = PM_RUNNER_RANK,
+    [PM_QUESTION_ON_NODE] = PM_RUNNER_NODE,
 };
 
 static bool word_fits(const void *word, const char *text)

@@ -108,6 +108,24 @@ static void label_rank(const struct pm_archive_data *data, uint32_t thread, stru
     add_command(process_of(data, thread), place);
 }
 
+static int64_t node_key(const struct pm_archive_data *data, uint32_t thread)
+{
+    return process_of(data, thread)->node_no;
+}
+
+static struct pm_runner_names node_names(const struct pm_archive_data *data, uint32_t thread)
+{
+    return (struct pm_runner_names){PM_UNKNOWN, {process_of(data, thread)->node, NULL}};
+}
+
+static void label_node(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
+                       struct pm_buf *place)
+{
+    (void)place;
+    const char *node = process_of(data, thread)->node;
+    pm_buf_add_str(what, *node ? node : "(node not known)");
+}
+
 static const struct pm_runner_kind kinds[] = {
     [PM_RUNNER_THREAD] = {.word = "thread",
                           .plural = "threads",
@@ -126,6 +144,12 @@ static const struct pm_runner_kind kinds[] = {
                         .names = rank_names,
                         .label = label_rank,
                         .why_none = "its processes were not started by mpirun or the like"},
+    [PM_RUNNER_NODE] = {.word = "node",
+                        .plural = "nodes",
+                        .key = node_key,
+                        .names = node_names,
+                        .label = label_node,
+                        .is_place = true},
 };
 
 const struct pm_runner_kind *pm_runner_kind(enum pm_runner kind)
@@ -234,8 +258,18 @@ void pm_runner_add_missing(const struct pm_archive_data *data, enum pm_runner ki
     for (uint32_t i = 0; i < runners.n && i < MAX_LISTED; i++) {
         struct pm_runner_names names = runner->names(data, runners.items[i].thread);
         const char *called = names.names[0] ? names.names[0] : "";
-        pm_buf_printf(out, "%s%lld%s%s%s", i ? ", " : "", (long long)names.number,
-                      *called ? " (" : "", called, *called ? ")" : "");
+        bool has_number = !runner->is_place;
+        pm_buf_add_str(out, i ? ", " : "");
+        if (has_number)
+            pm_buf_printf(out, "%lld", (long long)names.number);
+        pm_buf_printf(out, "%s%s%s",
+                      !*called     ? ""
+                      : has_number ? " ("
+                                   : "'",
+                      called,
+                      !*called     ? ""
+                      : has_number ? ")"
+                                   : "'");
     }
     pm_buf_add_str(out, runners.n > MAX_LISTED ? ", ..." : "");
     pm_runners_release(&runners);

@@ -23,6 +23,7 @@ enum pm_runner {
     PM_RUNNER_THREAD,
     PM_RUNNER_PROCESS,
     PM_RUNNER_RANK,
+    PM_RUNNER_NODE,
     PM_N_RUNNERS
 };
 
@@ -45,6 +46,7 @@ struct pm_runner_kind {
     /* They are numbered, and have no names; and why an archive may have none. NULL: named. */
     const char *why_none;
     bool is_thread; /* it is a thread, not several */
+    bool is_place;  /* it is where processes run, and has a name and no number */
 };
 const struct pm_runner_kind *pm_runner_kind(enum pm_runner kind); /* not of PM_RUNNER_NONE */
 

@@ -186,6 +186,7 @@ struct pm_view_doubt {
 /* With options.parts: which runners are locations of the first metric. */
 struct pm_view_axis {
     uint32_t *n_threads_at; /* per runner: how many locations it is */
+    const char **names;     /* per runner that has no number, printable; NULL: they have numbers */
     bool *takes_part;       /* per runner */
     bool *has_cost;         /* per runner: of that metric, in the focus or not */
     uint32_t n_locations;

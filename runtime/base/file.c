@@ -244,6 +244,8 @@ static void fill_header(struct pm_run_header *h)
     h->argv_bytes = p->text_bytes[2];
     h->rank_plus_1 = p->rank_plus_1;
     h->n_ranks = p->n_ranks;
+    memcpy(h->node, p->node, sizeof h->node);
+    memcpy(h->job, p->job, sizeof h->job);
     memcpy(h->text, p->text, sizeof h->text);
     pm_barrier();
     memcpy(h->magic, PM_RUN_MAGIC, sizeof h->magic);

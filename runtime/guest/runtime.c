@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -67,6 +68,30 @@ static void read_rank(char **environment)
             continue;
         pm_process.rank_plus_1 = (uint32_t)rank + 1;
         pm_process.n_ranks = n_ranks < MAX_RANKS ? (uint32_t)n_ranks : 0;
+    }
+}
+
+static void copy_text(char *to, size_t capacity, const char *text)
+{
+    size_t n = strlen(text);
+    memcpy(to, text, n < capacity ? n : capacity - 1); /* the rest is 0 */
+}
+
+/* Where it runs: the machine, and what the batch system calls the job. */
+static void read_place(char **environment)
+{
+    static const char *const names[] = {
+#define VARIABLE(name) name,
+        PM_BATCH_VARIABLES(VARIABLE)
+#undef VARIABLE
+    };
+    struct utsname machine;
+    if (pm_sys(SYS_uname, &machine) == 0)
+        copy_text(pm_process.node, sizeof pm_process.node, machine.nodename);
+    for (size_t i = 0; i < sizeof names / sizeof *names && pm_process.job[0] == 0; i++) {
+        const char *job = setting(environment, names[i]);
+        if (job != NULL)
+            copy_text(pm_process.job, sizeof pm_process.job, job);
     }
 }
 
@@ -204,6 +229,7 @@ void pm_process_begin(int argc, char **argv, char **environment)
     pm_memory_is_tight = pm_memory_is_limited();
     bool confined = pm_confine_inherited();
     read_rank(environment);
+    read_place(environment);
     pm_process.pid = (uint32_t)pm_sys(SYS_getpid);
     pm_process.parent_pid = (uint32_t)pm_sys(SYS_getppid);
     pm_process.start_cpu_ns = pm_thread_cpu_ns(pm_process.pid);

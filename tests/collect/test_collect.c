@@ -374,6 +374,32 @@ static void nouns_of_different_modes_keep_what_is_known(void **state)
     assert_string_equal(ask("SELECT added_ns FROM processes"), "707");
 }
 
+/* Of three processes one ran where `perfmap run` did; another does not tell. */
+static void nodes_are_told_where_they_differ(void **state)
+{
+    static const char *const nodes[] = {"front", "", "node17"};
+    struct pm_manifest manifest;
+    struct pm_error err = PM_ERROR_INIT;
+    struct make_run run;
+    (void)state;
+    write_heat();
+    pm_manifest_init(&manifest);
+    assert_true(pm_manifest_set_text(&manifest.host, "front"));
+    assert_int_equal(pm_manifest_write("x.run", &manifest, &err), PM_OK);
+    pm_manifest_release(&manifest);
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        make_heat_run(&run);
+        make_run_place(&run, nodes[i], i ? "4711" : "");
+        snprintf(path, sizeof path, "x.run/%d.0.pmr", 100 + i);
+        assert_true(make_run_write(&run, path));
+        make_run_release(&run);
+    }
+    collect_with(NULL, NULL);
+    assert_string_equal(ask("SELECT process, node FROM nodes"), "3|node17");
+    assert_string_equal(ask("SELECT value FROM execution_attributes WHERE key = 'job'"), "4711");
+}
+
 /* Over the processes, each with what it reckoned for half of its CPU time. */
 static void what_the_budget_leaves_alone_is_added_up(void **state)
 {
@@ -834,6 +860,7 @@ int main(void)
         IN_FOLDER(a_run_becomes_an_archive),
         IN_FOLDER(counts_stand_below_the_root),
         IN_FOLDER(nouns_of_different_modes_keep_what_is_known),
+        IN_FOLDER(nodes_are_told_where_they_differ),
         IN_FOLDER(what_the_budget_leaves_alone_is_added_up),
         IN_FOLDER(events_cost_no_less_than_warm_pairs),
         IN_FOLDER(traces_and_heap_cost_more),

@@ -87,9 +87,8 @@ static void a_mistake_is_shown_at_its_character(void **state)
                    "between them ('or'), nothing else");
     assert_refused("{A Sum} on thread",
                    "question column 18, at its end: expected a word, not the end");
-    assert_refused(
-        "{A Sum} on heap 3",
-        "question column 12, at 'heap 3': expected 'thread', 'process' or 'rank', not a word");
+    assert_refused("{A Sum} on heap 3", "question column 12, at 'heap 3': expected 'thread', "
+                                        "'process', 'rank' or 'node', not a word");
     assert_refused("{A \"Sum}", "question column 4, at '\"Sum}': this quote is not closed");
     assert_refused("{A Sum}\001", "question column 8: a control byte");
 }

@@ -100,6 +100,23 @@ static inline void make_run_init(struct make_run *run, uint32_t pid)
                   10);
 }
 
+/* Where it ran, and for which job. */
+static inline void make_run_place(struct make_run *run, const char *node, const char *job)
+{
+    struct pm_run_header *header = make_run_header(run);
+    memcpy(header->node, node, strlen(node));
+    memcpy(header->job, job, strlen(job));
+}
+
+/* As a runtime of that minor version writes it. */
+static inline void make_run_version(struct make_run *run, uint16_t minor)
+{
+    struct pm_run_header *header = make_run_header(run);
+    header->version_minor = minor;
+    header->header_bytes =
+        minor < 3 ? (uint32_t)offsetof(struct pm_run_header, node) : (uint32_t)sizeof *header;
+}
+
 static inline void make_run_end(struct make_run *run, uint64_t end_tsc)
 {
     struct pm_run_header *header = make_run_header(run);

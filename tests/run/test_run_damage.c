@@ -130,13 +130,13 @@ static void unreadable_headers_are_refused(void **state)
     refuse("", 0, PM_ERR_FORMAT, "'x.pmr' is not a run file");
     refuse("PerfMapX........", 16, PM_ERR_FORMAT, "'x.pmr' is not a run file");
     refuse(run.data, 100, PM_ERR_FORMAT,
-           "run file 'x.pmr' is cut within its header (100 of 4008 bytes)");
+           "run file 'x.pmr' is cut within its header (100 of 4096 bytes)");
     make_run_header(&run)->header_bytes = 40;
     refuse(run.data, run.len, PM_ERR_FORMAT,
            "run file 'x.pmr' byte 12: header of 40 bytes (expected 4008 to 4096)");
     make_run_header(&run)->version_major = 3;
     refuse(run.data, run.len, PM_ERR_VERSION,
-           "run file 'x.pmr' has version 3.2, this perfmap reads version 1");
+           "run file 'x.pmr' has version 3.3, this perfmap reads version 1");
     make_run_release(&run);
 }
 

@@ -48,6 +48,27 @@ static void a_process_that_ended_is_read_as_written(void **state)
     make_run_release(&run);
 }
 
+static void the_node_and_the_job_are_told_since_version_1_3(void **state)
+{
+    static const char longest[] =
+        "a.name.of.sixty-four.bytes.that.fills.all.of.its.place.in.the.fi";
+    (void)state;
+    for (uint16_t minor = 2; minor <= 3; minor++) {
+        struct make_run run;
+        make_run_init(&run, 100);
+        make_run_place(&run, longest, "4711");
+        make_run_version(&run, minor);
+        make_run_end(&run, 2000);
+        struct pm_run_file *file = parse(&run, NULL);
+        no_complaints(file);
+        const struct pm_run_file_process *process = pm_run_file_process(file);
+        assert_true(pm_str_is(process->node, minor < 3 ? "" : longest));
+        assert_true(pm_str_is(process->job, minor < 3 ? "" : "4711"));
+        pm_run_file_free(file);
+        make_run_release(&run);
+    }
+}
+
 static void many_contexts_spread_over_chunks(void **state)
 {
     (void)state;
@@ -115,7 +136,7 @@ static void files_of_the_first_version_are_read(void **state)
     (void)state;
     struct make_run run;
     make_killed(&run);
-    make_run_header(&run)->version_minor = 0;
+    make_run_version(&run, 0);
     struct pm_run_object *object = make_run_at(&run, PM_RUN_PAGE);
     object->kind = object->loaded_generation = object->unloaded_generation = 0xabcdef;
     struct pm_run_file *file = parse(&run, NULL);
@@ -185,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_ended_is_read_as_written),
+        cmocka_unit_test(the_node_and_the_job_are_told_since_version_1_3),
         cmocka_unit_test(many_contexts_spread_over_chunks),
         cmocka_unit_test(counters_belong_to_their_object),
         cmocka_unit_test(files_of_the_first_version_are_read),

@@ -211,7 +211,7 @@ static void before_version_1_2_all_contexts_are_timed_or_none(void **state)
     for (int active = 0; active < 2; active++) {
         struct make_run run;
         make_killed(&run);
-        make_run_header(&run)->version_minor = 1;
+        make_run_version(&run, 1);
         make_run_header(&run)->mode = active ? PM_RUN_MODE_ACTIVE : PM_RUN_MODE_EXACT;
         struct pm_run_file *file = parse(&run, NULL);
         no_complaints(file);

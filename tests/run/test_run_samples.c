@@ -16,7 +16,7 @@ static const struct pm_run_sample mixed_samples[] = {
 static void make_sampled(struct make_run *run)
 {
     make_run_init(run, 100);
-    make_run_header(run)->version_minor = 1;
+    make_run_version(run, 1);
     uint64_t heat = make_run_object(run, "/bin/heat", "\x01", 1, three_nouns, 3);
     make_run_loaded(run, heat, 0x400000, 0x1000, 0, 0);
     /* Two libraries that were at one address, one after the other, and one that still is,
@@ -146,7 +146,11 @@ static void the_file_of_each_version_is_what_the_writer_makes(void **state)
     make_sampled(&run);
     check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_1.pmr", &run);
     make_full(&run); /* mixed modes */
+    make_run_version(&run, 2);
     check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_2.pmr", &run);
+    make_full(&run);
+    make_run_place(&run, "node17", "4711");
+    check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_3.pmr", &run);
 }
 
 static void how_samples_were_taken_and_what_was_disarmed_is_told(void **state)

@@ -20,7 +20,7 @@ static uint64_t add_word(struct make_run *run, uint64_t at, const struct pm_run_
 static uint64_t make_words(struct make_run *run)
 {
     make_killed(run);
-    make_run_header(run)->version_minor = 2;
+    make_run_version(run, 2);
     uint64_t chunk = make_run_chunk(run, PM_RUN_CHUNK_WORDS, PM_RUN_PAGE, 0),
              at = chunk + PM_RUN_WORDS_DATA;
     at = add_word(run, at, &(struct pm_run_word){.kind = PM_WORD_LEVEL}, NULL, TEXT("SQL\0Source"));

@@ -14,7 +14,8 @@
 
 enum { MAX_ROWS = 64, MAX_METRICS = 4 };
 
-/* Three processes: of rank 0 with one thread, of rank 1 with two, of no rank with one. */
+/* Three processes: of rank 0 with one thread, of rank 1 on a node of its own with two, of no rank
+ * with one. */
 static int begin(void **state)
 {
     (void)state;
@@ -28,6 +29,7 @@ static int begin(void **state)
         "INSERT INTO processes SELECT 3, execution, 4713, parent_pid, 0, '/opt/cold', 'cold', "
         "0, 1, 'exit', 1, 1, 1, 1, 1, 0, 0, 0, 0 FROM processes WHERE id = 1;"
         "INSERT INTO ranks VALUES (1, 0), (2, 1);"
+        "INSERT INTO nodes VALUES (2, 'node2');"
         "INSERT INTO threads VALUES (2, 2, 4712, 1, 'heat', 0, 1, 1), (3, 2, 4720, 1, 'worker', 0, "
         "1, 1), (4, 3, 4713, 1, 'cold', 0, 1, 1);"
         "INSERT INTO cost_rows SELECT context, 2, metric, value / 2 FROM cost_rows WHERE thread = "
@@ -85,6 +87,7 @@ enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
 static void parts_of_a_row_add_up_to_it(void **state)
 {
+    static const uint32_t n_of_kind[PM_N_RUNNERS] = {0, 4, 3, 3, 2};
     (void)state;
     for (int shape = 0; shape < N_SHAPES; shape++)
         for (enum pm_runner kind = PM_RUNNER_NONE + 1; kind < PM_N_RUNNERS; kind++) {
@@ -92,7 +95,7 @@ static void parts_of_a_row_add_up_to_it(void **state)
             options.parts = kind;
             options.no_compensation = true;
             struct pm_view view = make(options);
-            assert_int_equal(view.runners.n, kind == PM_RUNNER_THREAD ? 4 : 3);
+            assert_int_equal(view.runners.n, n_of_kind[kind]);
             assert_parts_add_up(&view, options.rule == PM_RULE_SPLIT ? view.runners.n : 0);
             pm_view_release(&view);
             options.no_compensation = false; /* by context, each thread pays its part */
@@ -220,7 +223,7 @@ static void what_runs_nowhere_is_refused(void **state)
          "no rank '7' in this archive; there are ranks 0 to 1"},
         {{.runner = "heat"},
          PM_ERR_USAGE,
-         "'heat' must be thread:NAME, process:NAME or rank:NUMBER"},
+         "'heat' must be thread:NAME, process:NAME, rank:NUMBER or node:NAME"},
         {{.focus = "rank:7"},
          PM_ERR_NOT_FOUND,
          "no rank '7' in this archive; there are ranks 0 to 1"},
