@@ -334,7 +334,8 @@ static bool read_options(struct cmd_parse *parse, struct annotate_request *reque
             request->annotation.shows_arrays = true;
             break;
         case OPT_FOCUS:
-            request->options.focus = parse->value;
+            if (!pm_view_add_focus(request->options.focus, parse->value))
+                cmd_usage_error(parse, "'--focus' at most %d times", PM_VIEW_MAX_FOCI);
             break;
         case CMD_KEY_JSON:
             request->json = true;
@@ -385,7 +386,8 @@ static const struct cmd_option annotate_options[] = {
     {OPT_ARRAYS, "arrays", NULL,
      "name the arrays that each line's code touches, those with the most time first"},
     {OPT_FOCUS, "focus", "PATTERN",
-     "only what happens within this construct, as in 'perfmap report'"},
+     "only what happens within this construct, as in 'perfmap report'; several times: all must "
+     "hold"},
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},
     CMD_LOOK_OPTIONS,
     {0}};

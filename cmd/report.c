@@ -102,6 +102,12 @@ static bool take_format(struct report_request *request, int key)
 static const enum pm_runner axis_kinds[] = {PM_RUNNER_NODE, PM_RUNNER_PROCESS, PM_RUNNER_RANK,
                                             PM_RUNNER_THREAD};
 
+static void add_focus(struct cmd_parse *parse, const char **foci, const char *option)
+{
+    if (!pm_view_add_focus(foci, parse->value))
+        cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
+}
+
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
     struct pm_view_options *options = &request->options;
@@ -149,10 +155,10 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             options->no_compensation = true;
             break;
         case OPT_FOCUS:
-            options->focus = parse->value;
+            add_focus(parse, options->focus, "--focus");
             break;
         case OPT_ON:
-            options->runner = parse->value;
+            add_focus(parse, options->on, "--on");
             break;
         case OPT_LIMIT:
             request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
@@ -295,7 +301,8 @@ static const struct cmd_option pm_view_options[] = {
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, or is mapped to it: func:NAME, loop:FILE:LINE, "
      "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "
-     "any name; rank:NUMBER and thread:NAME as with --on; with * and ?"},
+     "any name; rank:NUMBER, thread:NAME and node:NAME as with --on; with * and ?. Several times: "
+     "all must hold, one for each where axis (docs/report.md)"},
     {OPT_ON, "on", "RUNNER",
      "only what these ran: thread:NAME, process:NAME, rank:NUMBER or node:NAME, with * and ?"},
     {OPT_LIMIT, "limit", "NUMBER",

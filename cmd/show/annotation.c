@@ -18,7 +18,7 @@ static void choose_unit(struct annotation_view *view)
         report->n_metrics ? &report->data->graph->metrics[report->metrics[report->primary]] : NULL;
     bool is_time = metric && !strcmp(metric->unit, "ns");
     view->total = (double)pm_annotation_own(view->a, &report->total);
-    bool is_part = report->options.instance && !report->options.focus;
+    bool is_part = report->options.instance && !report->options.focus[0];
     if (is_part && report->focus_share_pct > 0) /* shares are of the run, as without it */
         view->total *= 100 / report->focus_share_pct;
     view->divisor = is_time ? 1e6 : 1;

@@ -156,7 +156,7 @@ void show_annotation_json(struct pm_annotation *a, FILE *out)
     put_number(json, "first_line_no", a->function, a->first_line_no);
     put_number(json, "last_line_no", a->function && a->last_line_no != UINT32_MAX, a->last_line_no);
     put_number(json, "top", a->top, a->top);
-    pm_json_string(json, "focus", report->options.focus);
+    show_foci_json(json, "focus", report->options.focus);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "metric", page.metric);
     pm_json_array(json, "warnings");

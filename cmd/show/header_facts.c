@@ -371,18 +371,22 @@ static void tell_printable(const struct telling *telling, enum show_fact_kind ki
 static void tell_focus(const struct telling *telling)
 {
     struct pm_view *report = telling->report;
-    const char *focus = report->options.focus, *runner = report->options.runner;
-    struct pm_buf text = PM_BUF_INIT(1 << 20), several = PM_BUF_INIT(1 << 20);
-    if (focus)
-        pm_buf_printf(&text, "focus %s", focus);
-    if (runner)
-        pm_buf_printf(&text, "%son %s", focus ? " " : "", runner);
+    const char *const *focus = report->options.focus, *const *on = report->options.on;
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    pm_buf_add_str(&text, *focus ? "focus " : "");
+    pm_view_add_foci(focus, &text);
+    if (*on)
+        pm_buf_printf(&text, "%son ", *focus ? " " : "");
+    pm_view_add_foci(on, &text);
     pm_buf_printf(&text, ": %.1f %% of the whole run", report->focus_share_pct);
     tell_printable(telling, SHOW_FACT_FOCUS, &text);
-    if (focus && pm_view_add_fitting(report, focus, &several))
-        tell_printable(telling, SHOW_FACT_NOTE, &several);
-    else
-        pm_buf_release(&several);
+    for (; *focus; focus++) {
+        struct pm_buf several = PM_BUF_INIT(1 << 20);
+        if (pm_view_add_fitting(report, *focus, &several))
+            tell_printable(telling, SHOW_FACT_NOTE, &several);
+        else
+            pm_buf_release(&several);
+    }
 }
 
 static void add_nowhere(const struct pm_view *report, bool utf8, struct pm_buf *out)
@@ -425,7 +429,7 @@ static void tell_view(const struct telling *telling)
         tell(telling, SHOW_FACT_FOLDED,
              "code of system headers, %.1f %%, counts for what uses it (--fold none)",
              100 * report->folded_value / total);
-    if (report->options.focus || report->options.runner)
+    if (report->options.focus[0] || report->options.on[0])
         tell_focus(telling);
     tell_text(telling, SHOW_FACT_NOTE, show_left_out_text(report, telling->utf8));
 }

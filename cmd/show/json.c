@@ -117,8 +117,14 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
                    report->options.rule != PM_RULE_SPLIT ? NULL
                    : report->split_by_size               ? "code size"
                                                          : split_words[report->options.split]);
-    pm_json_string(json, "focus", report->options.focus);
-    pm_json_string(json, "on", report->options.runner);
+    show_foci_json(json, "focus", report->options.focus);
+    show_foci_json(json, "on", report->options.on);
+    pm_json_array(json, "foci");
+    for (const char *const *focus = report->options.focus; *focus; focus++)
+        pm_json_string(json, NULL, *focus);
+    for (const char *const *on = report->options.on; *on; on++)
+        pm_json_string(json, NULL, *on);
+    pm_json_end(json);
     print_axis(report, json);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "share_of",

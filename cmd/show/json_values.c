@@ -27,3 +27,11 @@ void show_vectors_json(const struct pm_vectors *v, struct pm_json *json)
     pm_json_u64(json, "element_bytes", v->element_bytes);
     pm_json_end(json);
 }
+
+void show_foci_json(struct pm_json *json, const char *key, const char *const *foci)
+{
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    pm_view_add_foci(foci, &text);
+    pm_json_string(json, key, text.data);
+    pm_buf_release(&text);
+}

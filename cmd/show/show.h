@@ -37,6 +37,8 @@ bool show_fit_labels(struct pm_view *report, const struct show_term *term, const
                      int place_width, struct pm_view_label *labels);
 /* json_values.c: null for PM_UNKNOWN. */
 void show_known_json(struct pm_json *json, const char *key, int64_t value);
+/* Of options.focus and options.on: "func:sweep, array:u"; null: none. */
+void show_foci_json(struct pm_json *json, const char *key, const char *const *foci);
 /* Of JSON, the key "vectors": an object, or null when nothing could be decoded. */
 void show_vectors_json(const struct pm_vectors *vectors, struct pm_json *json);
 /* One field of CSV (RFC 4180), quoted where it must be. */

@@ -677,9 +677,27 @@ static void warn_of_data(struct warner *warner)
              n, n == 1 ? " is" : "s are");
 }
 
+/* Each of them alone has something. */
+static void warn_of_foci(struct warner *warner)
+{
+    const struct pm_view_options *options = &warner->view->options;
+    struct pm_buf foci = PM_BUF_INIT(1 << 16);
+    if (!pm_view_foci_exclude(warner->view))
+        return;
+    pm_view_add_foci(options->focus, &foci);
+    if (options->focus[0] && options->on[0])
+        pm_buf_add_str(&foci, ", ");
+    pm_view_add_foci(options->on, &foci);
+    warner->failed |= foci.failed;
+    warn(warner, "nothing of what is shown was measured in all of these at once: %s",
+         foci.data ? foci.data : "");
+    pm_buf_release(&foci);
+}
+
 enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
 {
     struct warner warner = {.view = view};
+    warn_of_foci(&warner);
     warn_of_nothing_measured(&warner);
     warn_of_ends(&warner);
     warn_of_execs(&warner);

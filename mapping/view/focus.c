@@ -190,54 +190,71 @@ enum pm_status pm_view_find_named(const struct pm_view *view, const char *text,
     return nothing_matches(view, text, &focus, err);
 }
 
-/* Fills in_focus with contexts at or below the pattern's; with code_only, whose own code is the
- * pattern's. */
+/* Leaves in in_focus the contexts at or below the pattern's; with code_only, whose own code is the
+ * pattern's. noun_in, sentence_in, queue: room. */
+struct looking {
+    bool *noun_in, *sentence_in, *context_in;
+    pm_index *queue;
+};
+
 static enum pm_status look_for(struct pm_view *view, const char *text, bool code_only,
-                               struct pm_error *err)
+                               struct looking *l, struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
     struct pm_pattern focus = pm_pattern_in(text, graph);
-    bool *noun_in = pm_alloc_array(graph->n_nouns, sizeof *noun_in),
-         *sentence_in = pm_alloc_array(graph->n_sentences, sizeof *sentence_in);
-    pm_index *queue = pm_alloc_array(graph->n_sentences, sizeof *queue);
-    enum pm_status status =
-        noun_in && sentence_in && queue ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     bool any = false;
-    if (status == PM_OK && find_nouns(view, &focus, noun_in)) {
-        find_sentences(graph, noun_in, queue, sentence_in);
+    memset(l->noun_in, 0, graph->n_nouns * sizeof *l->noun_in);
+    memset(l->sentence_in, 0, graph->n_sentences * sizeof *l->sentence_in);
+    memset(l->context_in, 0, graph->n_contexts * sizeof *l->context_in);
+    if (find_nouns(view, &focus, l->noun_in)) {
+        find_sentences(graph, l->noun_in, l->queue, l->sentence_in);
         for (pm_index c = 0; c < graph->n_contexts; c++) {
             pm_index parent = graph->contexts[c].parent;
-            bool is_below = !code_only && parent != PM_NONE && view->in_focus[parent];
-            view->in_focus[c] = sentence_in[graph->contexts[c].sentence] || is_below;
-            any |= view->in_focus[c];
+            bool is_below = !code_only && parent != PM_NONE && l->context_in[parent];
+            l->context_in[c] = l->sentence_in[graph->contexts[c].sentence] || is_below;
+            any |= l->context_in[c];
         }
     }
-    if (status == PM_OK && !any && !code_only)
-        status = nothing_matches(view, text, &focus, err);
-    free(noun_in);
-    free(sentence_in);
-    free(queue);
-    return status;
+    if (!any && !code_only)
+        return nothing_matches(view, text, &focus, err);
+    for (pm_index c = 0; c < graph->n_contexts; c++)
+        view->in_focus[c] &= l->context_in[c];
+    return PM_OK;
 }
 
 enum pm_status pm_view_focus(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_view_options *options = &view->options;
-    uint32_t n = view->data->graph->n_contexts;
-    bool *within = NULL;
-    view->in_focus = pm_alloc_array(n, sizeof *view->in_focus);
-    if (!view->in_focus)
-        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    memset(view->in_focus, 1, n);
-    enum pm_status status = options->focus ? look_for(view, options->focus, false, err) : PM_OK;
-    if (status != PM_OK || !options->instance)
-        return status;
-    within = view->in_focus;
-    view->in_focus = pm_alloc_array(n, sizeof *view->in_focus);
-    status = view->in_focus ? look_for(view, options->instance, true, err)
-                            : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    for (uint32_t c = 0; c < n && status == PM_OK; c++)
-        view->in_focus[c] &= within[c];
-    free(within);
+    const struct pm_graph *graph = view->data->graph;
+    struct looking l = {
+        .noun_in = pm_alloc_array(graph->n_nouns, sizeof *l.noun_in),
+        .sentence_in = pm_alloc_array(graph->n_sentences, sizeof *l.sentence_in),
+        .context_in = pm_alloc_array(graph->n_contexts, sizeof *l.context_in),
+        .queue = pm_alloc_array(graph->n_sentences, sizeof *l.queue),
+    };
+    enum pm_status status = PM_OK;
+    view->in_focus = pm_alloc_array(graph->n_contexts, sizeof *view->in_focus);
+    if (!view->in_focus || !l.noun_in || !l.sentence_in || !l.context_in || !l.queue) {
+        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+        goto out;
+    }
+    memset(view->in_focus, 1, graph->n_contexts);
+    for (const char *const *focus = options->focus; *focus && status == PM_OK; focus++)
+        status = look_for(view, *focus, false, &l, err);
+    if (status == PM_OK && options->instance)
+        status = look_for(view, options->instance, true, &l, err);
+out:
+    free(l.noun_in);
+    free(l.sentence_in);
+    free(l.context_in);
+    free(l.queue);
     return status;
+}
+
+bool pm_view_foci_exclude(const struct pm_view *view)
+{
+    const struct pm_view_options *options = &view->options;
+    bool are_several =
+        options->focus[0] ? options->focus[1] || options->on[0] : options->on[0] && options->on[1];
+    return are_several && view->n_rows == 0;
 }

@@ -139,7 +139,7 @@ static bool is_much_of_focus(const struct pm_view *view)
 enum pm_status pm_view_choose_time_of_focus(struct pm_view *view, struct pm_error *err)
 {
     bool is_wall = view->n_metrics && view->metrics[view->primary] == view->wall_metric;
-    if (!view->options.focus || view->options.metrics || !is_wall || view->cpu_metric == PM_NONE)
+    if (!view->options.focus[0] || view->options.metrics || !is_wall || view->cpu_metric == PM_NONE)
         return PM_OK;
     enum pm_status status = pm_view_focus(view, err);
     if (status != PM_OK)

@@ -121,8 +121,8 @@ static bool sort_rows(struct pm_view *view)
 static bool row_says_something(const struct pm_view *view, const struct pm_view_row *row)
 {
     bool is_fine = pm_view_is_fine(view) && !view->options.tree;
-    bool counts_inclusive = view->options.tree ||
-                            (!view->options.focus && !is_fine && row->kind != PM_VIEW_ROW_OUTSIDE);
+    bool counts_inclusive = view->options.tree || (!view->options.focus[0] && !is_fine &&
+                                                   row->kind != PM_VIEW_ROW_OUTSIDE);
     bool says = (!is_fine || view->shows_calls) && (row->n_calls || row->n_loop_entries);
     /* It may have been called: nobody knows how often. */
     says |= counts_inclusive && !view->options.tree && row->kind == PM_VIEW_ROW_NOUN &&

@@ -49,8 +49,6 @@ static enum pm_status refuse_runner(const char *text, struct pm_error *err)
     return PM_ERR_USAGE;
 }
 
-#define ASKS_TWICE "'--focus %s' and '--on %s' both say who ran it: leave one of them out"
-
 static bool names_noun(const struct pm_view *view, const char *text)
 {
     const struct pm_graph *graph = view->data->graph;
@@ -64,42 +62,79 @@ static bool names_noun(const struct pm_view *view, const char *text)
 bool pm_view_names_runner(const char *text)
 {
     enum pm_runner kind;
-    return text && name_in(text, &kind);
+    return name_in(text, &kind) != NULL;
 }
 
-/* A focus on what ran, where no noun is called so, is what `runner` asks for. */
+bool pm_view_add_focus(const char **foci, const char *text)
+{
+    uint32_t n = 0;
+    while (foci[n])
+        n++;
+    if (n == PM_VIEW_MAX_FOCI)
+        return false;
+    foci[n] = text;
+    return true;
+}
+
+void pm_view_add_foci(const char *const *foci, struct pm_buf *out)
+{
+    for (const char *const *p = foci; *p; p++)
+        pm_buf_printf(out, "%s%s", p == foci ? "" : ", ", *p);
+}
+
+/* A focus on what ran, where no noun is called so, is what `on` asks for. */
 static enum pm_status take_from_focus(struct pm_view *view, struct pm_error *err)
 {
     struct pm_view_options *options = &view->options;
-    if (!pm_view_names_runner(options->focus) || names_noun(view, options->focus))
-        return PM_OK;
-    if (options->runner)
-        return pm_error_set(err, PM_ERR_USAGE, ASKS_TWICE, options->focus, options->runner);
-    options->runner = options->focus;
-    options->focus = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; options->focus[i]; i++) {
+        const char *focus = options->focus[i];
+        if (!pm_view_names_runner(focus) || names_noun(view, focus))
+            options->focus[n++] = focus;
+        else if (!pm_view_add_focus(options->on, focus))
+            return pm_error_set(err, PM_ERR_USAGE, "more than %d foci on what ran",
+                                PM_VIEW_MAX_FOCI);
+    }
+    options->focus[n] = NULL;
     return PM_OK;
+}
+
+/* Leaves of the threads those that are called so. */
+static enum pm_status keep_those(struct pm_view *view, const char *text, struct pm_error *err)
+{
+    const struct pm_archive_data *data = view->data;
+    enum pm_runner kind;
+    const char *name = name_in(text, &kind);
+    bool any = false;
+    if (!name)
+        return refuse_runner(text, err);
+    for (uint32_t t = 0; t < data->n_threads; t++) {
+        bool fits = pm_runner_fits(data, kind, t, name_fits, name);
+        any |= fits;
+        view->runs_in[t] &= fits;
+    }
+    if (any)
+        return PM_OK;
+    struct pm_buf missing = PM_BUF_INIT(4096);
+    pm_runner_add_missing(data, kind, name, &missing);
+    pm_error_set(err, PM_ERR_NOT_FOUND, "%s", missing.data ? missing.data : "");
+    pm_buf_release(&missing);
+    return PM_ERR_NOT_FOUND;
 }
 
 static enum pm_status choose_those(struct pm_view *view, struct pm_error *err)
 {
-    const struct pm_archive_data *data = view->data;
-    enum pm_runner kind;
-    const char *name = name_in(view->options.runner, &kind);
-    bool any = false;
-    if (!name)
-        return refuse_runner(view->options.runner, err);
-    view->runs_in = pm_alloc_array(data->n_threads, sizeof *view->runs_in);
+    const char *const *on = view->options.on;
+    enum pm_status status = PM_OK;
+    if (!*on)
+        return PM_OK;
+    view->runs_in = pm_alloc_array(view->data->n_threads, sizeof *view->runs_in);
     if (!view->runs_in)
         return no_memory(err);
-    for (uint32_t t = 0; t < data->n_threads; t++)
-        any |= view->runs_in[t] = pm_runner_fits(data, kind, t, name_fits, name);
-    if (any)
-        return PM_OK;
-    struct pm_buf text = PM_BUF_INIT(4096);
-    pm_runner_add_missing(data, kind, name, &text);
-    pm_error_set(err, PM_ERR_NOT_FOUND, "%s", text.data ? text.data : "");
-    pm_buf_release(&text);
-    return PM_ERR_NOT_FOUND;
+    memset(view->runs_in, 1, view->data->n_threads * sizeof *view->runs_in);
+    for (; *on && status == PM_OK; on++)
+        status = keep_those(view, *on, err);
+    return status;
 }
 
 static enum pm_status find_runners(struct pm_view *view, enum pm_runner kind, struct pm_error *err)
@@ -124,7 +159,7 @@ enum pm_status pm_view_choose_runners(struct pm_view *view, struct pm_error *err
         if (status != PM_OK)
             return status;
     }
-    return view->options.runner ? choose_those(view, err) : PM_OK;
+    return choose_those(view, err);
 }
 
 /* --- costs of some only --- */

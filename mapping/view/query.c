@@ -562,8 +562,10 @@ static enum pm_status mark_loops(struct pm_view *view, struct pm_error *err)
 
 unsigned pm_view_load_flags(const struct pm_view_options *options)
 {
-    bool tells_runners = pm_view_grouping_by(options->by)->runner || options->parts ||
-                         options->runner || pm_view_names_runner(options->focus);
+    bool tells_runners =
+        pm_view_grouping_by(options->by)->runner || options->parts || options->on[0];
+    for (const char *const *focus = options->focus; *focus; focus++)
+        tells_runners |= pm_view_names_runner(*focus);
     return PM_ARCHIVE_LOAD_MERGED | (tells_runners ? PM_ARCHIVE_LOAD_KEPT : 0) |
            (options->everything ? PM_ARCHIVE_LOAD_ALL : PM_ARCHIVE_LOAD_LEFT_OUT);
 }

@@ -37,6 +37,7 @@ enum pm_view_sort {
 
 enum {
     PM_VIEW_MAX_METRICS = 8,
+    PM_VIEW_MAX_FOCI = 8,
     /* shares of less are marked: one standard deviation is a third of them */
     PM_VIEW_FEW_SAMPLES = 10,
     PM_VIEW_MAX_REASONS = 2
@@ -55,9 +56,11 @@ struct pm_view_options {
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
-    const char *focus;   /* NULL: everything */
-    /* only what ran there: "thread:NAME", "process:4711", "rank:3", with * and ?; NULL: all */
-    const char *runner;
+    /* Each ended by NULL, and all of them must hold: one node of each where axis, or several. None:
+     * everything. */
+    const char *focus[PM_VIEW_MAX_FOCI + 1];
+    /* only what ran there: "thread:NAME", "process:4711", "rank:3", "node:NAME", with * and ? */
+    const char *on[PM_VIEW_MAX_FOCI + 1];
     enum pm_runner parts; /* rows get parts: what each runner of the kind has of them */
     /* only the code of functions of that name, not what it calls; NULL: all */
     const char *instance;
@@ -257,7 +260,7 @@ struct pm_view {
     struct pm_lift *lift;
     bool *in_focus;            /* per context */
     struct pm_runners runners; /* of rows that are runners, or of their parts; else empty */
-    bool *runs_in;             /* per thread: of options.runner; NULL: all are */
+    bool *runs_in;             /* per thread: of options.on; NULL: all are */
     double *all_values;        /* per metric of the graph, over all runners; with runs_in only */
     struct pm_amount *parts;   /* of all rows (pm_view_row.parts) */
     struct pm_view_axis axis;
@@ -440,9 +443,16 @@ PM_MUST_CHECK enum pm_status pm_view_costs_of(struct pm_view *view, const bool *
                                               struct pm_error *err, struct pm_cost **ret_costs,
                                               uint32_t *ret_n);
 
-/* Does a pattern of --focus, "rank:3", have the form of options.runner? Such a one is that, where
+/* Does a pattern of --focus, "rank:3", have the form of options.on? Such a one is that, where
  * nothing of the archive is called so. */
 bool pm_view_names_runner(const char *text);
+
+/* Of options.focus and options.on: one more; false: there are PM_VIEW_MAX_FOCI. */
+PM_MUST_CHECK bool pm_view_add_focus(const char **foci, const char *text);
+/* "func:sweep, array:u" */
+void pm_view_add_foci(const char *const *foci, struct pm_buf *out);
+/* Several were asked for, and nothing of the view is in all of them. When its rows are made. */
+bool pm_view_foci_exclude(const struct pm_view *view);
 
 /* runners.c: rows that are processes or threads. pm_view_make_runners: rows have been allocated. */
 bool pm_view_is_by_runner(const struct pm_view *view);

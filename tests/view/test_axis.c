@@ -92,7 +92,7 @@ static const struct pm_view_options shapes[] = {
     {.by = PM_VIEW_BY_LOOP, .rule = PM_RULE_SPLIT},
     {.by = PM_VIEW_BY_FUNCTION},
     {.by = PM_VIEW_BY_FUNCTION, .tree = true},
-    {.by = PM_VIEW_BY_LOOP, .focus = "func:sweep"},
+    {.by = PM_VIEW_BY_LOOP, .focus = {"func:sweep"}},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes, MOST = 8 };
 
@@ -104,7 +104,7 @@ static void assert_as_alone(const struct pm_view *all, struct pm_view_options op
     uint32_t n = 0;
     options.parts = PM_RUNNER_NONE;
     for (; names[n]; n++) {
-        options.runner = names[n];
+        options.on[0] = names[n];
         alone[n] = make(options);
     }
     assert_int_equal(all->axis.n_locations, n);
@@ -197,8 +197,8 @@ static void what_was_not_measured_is_not_zero(void **state)
     assert_true(number(&view, "average_messages", &view.total).real == 5);
     assert_true(number(&view, "imbalance_pct", &view.total).real == 100);
     pm_view_release(&view);
-    view = make((struct pm_view_options){
-        .parts = PM_RUNNER_RANK, .metrics = "messages", .runner = "rank:1"});
+    view = make(
+        (struct pm_view_options){.parts = PM_RUNNER_RANK, .metrics = "messages", .on = {"rank:1"}});
     assert_int_equal(view.axis.n_locations, 1); /* whom nobody asked for is no location */
     assert_int_equal(view.axis.n_unmeasured, 0);
     pm_view_release(&view);
@@ -244,12 +244,12 @@ static void threads_that_share_a_row_count_as_many(void **state)
     assert_true(number(&view, "n_locations_with_cost", init).is_at_least);
     pm_view_release(&view);
     pm_view_release(&apart);
-    options.runner = "process:4712";
+    options.on[0] = "process:4712";
     view = make_of("shared.perfmap", options);
     init = row_named(&view, "init");
     assert_int_equal(number(&view, "min_wall_ns", init).kind, PM_VIEW_NO_NUMBER);
     pm_view_release(&view);
-    options.runner = "thread:4720"; /* nothing but those three */
+    options.on[0] = "thread:4720"; /* nothing but those three */
     view = make_of("shared.perfmap", options);
     init = row_named(&view, "init");
     most = number(&view, "max_wall_ns", init);

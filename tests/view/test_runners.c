@@ -81,7 +81,7 @@ static const struct pm_view_options shapes[] = {
     {.by = PM_VIEW_BY_LOOP, .rule = PM_RULE_CLOSED},
     {.by = PM_VIEW_BY_FUNCTION, .tree = true},
     {.by = PM_VIEW_BY_FILE},
-    {.by = PM_VIEW_BY_LOOP, .focus = "func:sweep"},
+    {.by = PM_VIEW_BY_LOOP, .focus = {"func:sweep"}},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -119,11 +119,11 @@ static void a_part_is_what_the_runner_has_alone(void **state)
     for (int shape = 0; shape < N_SHAPES; shape++)
         for (size_t i = 0; i < sizeof runners / sizeof *runners; i++) {
             struct pm_view_options options = shapes[shape];
-            if (options.focus && !strcmp(runners[i].name, "process:cold"))
+            if (options.focus[0] && !strcmp(runners[i].name, "process:cold"))
                 continue; /* has nothing there */
             options.parts = runners[i].kind;
             struct pm_view all = make(options);
-            options.runner = runners[i].name;
+            options.on[0] = runners[i].name;
             struct pm_view alone = make(options);
             for (uint32_t r = 0; r < alone.n_rows; r++)
                 for (uint32_t m = 0; m < all.n_metrics; m++) {
@@ -185,10 +185,10 @@ static void a_focus_on_a_runner_is_what_it_ran(void **state)
     static const char *const names[] = {"rank:1", "thread:work*", "process:4712"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct pm_view on = make((struct pm_view_options){.runner = names[i]}),
-                       focus = make((struct pm_view_options){.focus = names[i]});
-        assert_string_equal(focus.options.runner, names[i]);
-        assert_null(focus.options.focus);
+        struct pm_view on = make((struct pm_view_options){.on = {names[i]}}),
+                       focus = make((struct pm_view_options){.focus = {names[i]}});
+        assert_string_equal(focus.options.on[0], names[i]);
+        assert_null(focus.options.focus[0]);
         assert_int_equal(focus.n_rows, on.n_rows);
         for (uint32_t r = 0; r < on.n_rows; r++)
             assert_int_equal(focus.rows[r].values[0].own.value, on.rows[r].values[0].own.value);
@@ -201,10 +201,65 @@ static void a_focus_on_a_runner_is_what_it_ran(void **state)
 static void a_noun_of_that_name_is_meant_first(void **state)
 {
     (void)state;
-    struct pm_view view = make((struct pm_view_options){.focus = "process:*heat*"});
-    assert_null(view.options.runner);
-    assert_string_equal(view.options.focus, "process:*heat*");
+    struct pm_view view = make((struct pm_view_options){.focus = {"process:*heat*"}});
+    assert_null(view.options.on[0]);
+    assert_string_equal(view.options.focus[0], "process:*heat*");
     pm_view_release(&view);
+}
+
+static struct pm_view make_focused(const char *a, const char *b)
+{
+    struct pm_view view = {.options = {.archive_path = "runners.perfmap",
+                                       .level = "source",
+                                       .sort = PM_VIEW_SORT_DEFAULT,
+                                       .no_compensation = true,
+                                       .focus = {a, b}}};
+    assert_int_equal(pm_view_make(&view, NULL), PM_OK);
+    return view;
+}
+
+static bool runs(const struct pm_view *view, uint32_t thread)
+{
+    return !view->runs_in || view->runs_in[thread];
+}
+
+/* What is in both foci, whichever comes first; a view says so where nothing is. */
+static void assert_is_in_both(const char *a_text, const char *b_text)
+{
+    struct pm_view a = make_focused(a_text, NULL), b = make_focused(b_text, NULL),
+                   both = make_focused(a_text, b_text);
+    int64_t total = 0, n_calls = 0;
+    for (pm_index c = 0; c < both.data->graph->n_contexts; c++)
+        assert_int_equal(both.in_focus[c], a.in_focus[c] && b.in_focus[c]);
+    for (uint32_t t = 0; t < both.data->n_threads; t++)
+        assert_int_equal(runs(&both, t), runs(&a, t) && runs(&b, t));
+    for (uint32_t i = 0; i < both.data->graph->n_costs; i++) {
+        const struct pm_cost *cost = &both.data->graph->costs[i];
+        bool is_in = cost->metric == both.metrics[0] && both.in_focus[cost->context];
+        assert_true(runs(&both, cost->thread));
+        total += is_in ? cost->value : 0;
+        n_calls += both.in_focus[cost->context] && !is_in ? cost->value : 0;
+    }
+    assert_int_equal(both.total.values[0].own.value, total);
+    bool is_empty = total == 0 && n_calls == 0;
+    assert_int_equal(pm_view_foci_exclude(&both), is_empty);
+    if (is_empty)
+        assert_non_null(strstr(both.warnings[0], "at once: "));
+    pm_view_release(&a);
+    pm_view_release(&b);
+    pm_view_release(&both);
+}
+
+static void all_foci_must_hold(void **state)
+{
+    static const char *const foci[] = {"func:sweep",     "func:relax",  "func:init",
+                                       "loop:heat.c:42", "file:heat.c", "rank:1",
+                                       "thread:worker",  "node:node1",  "process:4711"};
+    (void)state;
+    for (size_t a = 0; a < sizeof foci / sizeof *foci; a++)
+        for (size_t b = 0; b < sizeof foci / sizeof *foci; b++)
+            if (a != b)
+                assert_is_in_both(foci[a], foci[b]);
 }
 
 static void what_runs_nowhere_is_refused(void **state)
@@ -214,22 +269,22 @@ static void what_runs_nowhere_is_refused(void **state)
         enum pm_status status;
         const char *text;
     } wrong[] = {
-        {{.runner = "thread:x"},
+        {{.on = {"thread:x"}},
          PM_ERR_NOT_FOUND,
          "no thread 'x' in this archive; there are 4711 (heat), 4712 (heat), 4720 (worker), 4713 "
          "(cold)"},
-        {{.runner = "rank:7"},
+        {{.on = {"rank:7"}},
          PM_ERR_NOT_FOUND,
          "no rank '7' in this archive; there are ranks 0 to 1"},
-        {{.runner = "heat"},
+        {{.on = {"heat"}},
          PM_ERR_USAGE,
          "'heat' must be thread:NAME, process:NAME, rank:NUMBER or node:NAME"},
-        {{.focus = "rank:7"},
+        {{.focus = {"rank:7"}},
          PM_ERR_NOT_FOUND,
          "no rank '7' in this archive; there are ranks 0 to 1"},
-        {{.focus = "rank:1", .runner = "thread:heat"},
-         PM_ERR_USAGE,
-         "'--focus rank:1' and '--on thread:heat' both say who ran it: leave one of them out"},
+        {{.focus = {"rank:1", "rank:7"}},
+         PM_ERR_NOT_FOUND,
+         "no rank '7' in this archive; there are ranks 0 to 1"},
         {{.by = PM_VIEW_BY_THREAD, .parts = PM_RUNNER_RANK},
          PM_ERR_USAGE,
          "rows are already threads: they have no parts"},
@@ -256,6 +311,7 @@ int main(void)
         cmocka_unit_test(what_is_no_part_of_a_rank_is_kept),
         cmocka_unit_test(a_focus_on_a_runner_is_what_it_ran),
         cmocka_unit_test(a_noun_of_that_name_is_meant_first),
+        cmocka_unit_test(all_foci_must_hold),
         cmocka_unit_test(what_runs_nowhere_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -37,7 +37,7 @@ static const struct pm_view_options kinds[] = {
     {.level = "source",
      .by = PM_VIEW_BY_LOOP,
      .parts = PM_RUNNER_PROCESS,
-     .runner = "process:heat",
+     .on = {"process:heat"},
      .sort = PM_VIEW_SORT_DEFAULT},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds, KIND_BY_THREAD = 7 };
