@@ -393,6 +393,7 @@ void pm_run_file_free(struct pm_run_file *file)
     free(file->heap_blocks);
     free(file->raw_adapted);
     free(file->pieces);
+    free(file->trace_nouns);
     free(file->messages);
     pm_arena_release(&file->arena);
     free(file->name);

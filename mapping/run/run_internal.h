@@ -114,6 +114,9 @@ struct pm_run_file {
     uint32_t words_cap;
     struct run_piece *pieces; /* by thread and number */
     size_t n_pieces;
+    /* by code of an event: 1 + the noun of what is entered and left like a call; 0: others */
+    uint32_t *trace_nouns;
+    uint32_t n_trace_nouns;
     struct pm_run_file_message *messages;
     size_t n_messages;
     char *complaints[RUN_MAX_COMPLAINTS]; /* in the arena */

@@ -1,71 +1,15 @@
-/* Traces: the events of each thread in order, made to nest. run_trace_parts.c finds them. */
-#include "run_internal.h"
-#include "run_trace.h"
+/* Traces: the events of each thread in order, made to nest. run_trace_parts.c finds them,
+ * run_trace_part.c reads parts apart from each other. */
+#include "run_trace_cursor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { OWN = RUN_TRACE_OWN, FOREIGN = RUN_TRACE_FOREIGN, N_STACKS = RUN_TRACE_N_STACKS };
+
 /* --- reading --- */
-
-struct frame {
-    uint32_t code; /* as in events */
-    uint32_t noun, node;
-    uint32_t last_code, last_node; /* the child that was entered last */
-    uint64_t tsc, away_tsc;        /* when it was entered; the cursor's away_tsc then */
-};
-
-enum { OWN, FOREIGN, N_STACKS };
-struct stack {
-    struct frame *frames; /* the first is the root */
-    size_t n, cap;
-    size_t keep;    /* frames from here on have ended at close_tsc */
-    size_t n_exact; /* of these, one that an event ended: its position; 0: none */
-    uint32_t *path; /* nodes that are open and not entered yet, from path_at on */
-    size_t n_path, path_at, path_cap;
-    struct frame *again; /* frames that are moved, or have waited, to be entered from again_at on */
-    size_t n_again, again_at, again_cap;
-    unsigned changing; /* frames are moved: PM_RUN_TRACE_MOVED, or wait and go on: _SWITCHED */
-};
-
-/* What waits on one of the stacks that the thread goes between. */
-struct tree {
-    uint32_t root;
-    bool is_known;
-    struct frame *frames;
-    size_t n, cap;
-};
-
-struct child {
-    uint32_t parent, noun, node;
-};
-
-struct placed {
-    uint32_t place, node;
-};
-
-struct pm_run_trace_cursor {
-    const struct pm_run_file *file;
-    const struct pm_run_file_thread *thread;
-    struct run_source source;
-    int fd;
-    const struct run_piece *pieces;
-    size_t n_pieces, piece;
-    struct child *children; /* contexts by parent and noun */
-    size_t n_children;
-    struct tree *trees; /* by root */
-    size_t n_trees;
-    struct placed *placed; /* as many as nodes; NULL: not needed so far */
-    uint64_t *events;      /* of the piece at hand */
-    size_t n_events, event, events_cap;
-    struct stack stacks[N_STACKS];
-    int on;
-    uint64_t away_tsc; /* spent on foreign stacks so far */
-    uint64_t left_tsc; /* when the thread went there; on == FOREIGN */
-    uint64_t clock, last_tsc, close_tsc, end_tsc;
-    bool close_is_cut, finished;
-};
 
 static enum pm_status cursor_no_memory(const struct pm_run_trace_cursor *c, struct pm_error *err)
 {
@@ -74,7 +18,7 @@ static enum pm_status cursor_no_memory(const struct pm_run_trace_cursor *c, stru
 
 static int compare_children(const void *a, const void *b)
 {
-    const struct child *x = a, *y = b;
+    const struct run_trace_child *x = a, *y = b;
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
     if (x->noun != y->noun)
@@ -90,7 +34,8 @@ static bool index_children(struct pm_run_trace_cursor *c)
     for (size_t i = 0; i < c->thread->n_nodes; i++) {
         const struct pm_run_file_node *node = &c->thread->nodes[i];
         if (node->parent != PM_RUN_FILE_NO_PARENT && !(node->flags & PM_RUN_NODE_FOLDED))
-            c->children[c->n_children++] = (struct child){node->parent, node->noun, (uint32_t)i};
+            c->children[c->n_children++] =
+                (struct run_trace_child){node->parent, node->noun, (uint32_t)i};
     }
     if (c->n_children)
         qsort(c->children, c->n_children, sizeof *c->children, compare_children);
@@ -100,7 +45,7 @@ static bool index_children(struct pm_run_trace_cursor *c)
 static uint32_t find_child(const struct pm_run_trace_cursor *c, uint32_t parent, uint32_t noun)
 {
     size_t low = 0, high = c->n_children;
-    const struct child key = {parent, noun, 0};
+    const struct run_trace_child key = {parent, noun, 0};
     if (parent == PM_RUN_TRACE_NONE || noun == PM_RUN_TRACE_NONE)
         return PM_RUN_TRACE_NONE;
     while (low < high) {
@@ -115,11 +60,11 @@ static uint32_t find_child(const struct pm_run_trace_cursor *c, uint32_t parent,
                : PM_RUN_TRACE_NONE;
 }
 
-static bool push(struct stack *stack, const struct frame *frame)
+bool run_trace_push(struct run_trace_stack *stack, const struct run_trace_frame *frame)
 {
     if (stack->n == stack->cap) {
         size_t cap = stack->cap ? stack->cap * 2 : 64;
-        struct frame *frames = pm_realloc_array(stack->frames, cap, sizeof *frames);
+        struct run_trace_frame *frames = pm_realloc_array(stack->frames, cap, sizeof *frames);
         if (!frames)
             return false;
         stack->frames = frames;
@@ -128,6 +73,18 @@ static bool push(struct stack *stack, const struct frame *frame)
     stack->frames[stack->n++] = *frame;
     stack->keep = stack->n;
     return true;
+}
+
+uint32_t run_trace_node(const struct pm_run_trace_cursor *c, struct run_trace_stack *stack,
+                        size_t i)
+{
+    size_t known = i;
+    while (stack->frames[known].node == RUN_TRACE_LATER) /* the root's is always known */
+        known--;
+    for (; known < i; known++)
+        stack->frames[known + 1].node =
+            find_child(c, stack->frames[known].node, stack->frames[known + 1].noun);
+    return stack->frames[i].node;
 }
 
 static uint32_t foreign_root(const struct pm_run_file_thread *thread)
@@ -153,17 +110,13 @@ static bool list_trees(struct pm_run_trace_cursor *c)
     return true;
 }
 
-/* All of pieces fits, for the largest is known. */
 static bool prepare(struct pm_run_trace_cursor *c)
 {
-    for (size_t i = 0; i < c->n_pieces; i++)
-        if (c->pieces[i].n_places > c->events_cap)
-            c->events_cap = c->pieces[i].n_places;
-    c->events = pm_alloc_array(c->events_cap, sizeof *c->events);
-    struct frame own = {.noun = PM_RUN_TRACE_NONE, .last_code = PM_RUN_TRACE_NONE}, foreign = own;
+    struct run_trace_frame own = {.noun = PM_RUN_TRACE_NONE, .last_code = PM_RUN_TRACE_NONE},
+                           foreign = own;
     foreign.node = foreign_root(c->thread);
-    return c->events && index_children(c) && list_trees(c) && push(&c->stacks[OWN], &own) &&
-           push(&c->stacks[FOREIGN], &foreign);
+    return index_children(c) && list_trees(c) && run_trace_push(&c->stacks[OWN], &own) &&
+           run_trace_push(&c->stacks[FOREIGN], &foreign);
 }
 
 static enum pm_status open_cursor(const struct pm_run_file *file, size_t thread,
@@ -183,6 +136,7 @@ static enum pm_status open_cursor(const struct pm_run_file *file, size_t thread,
     c->fd = source->fd;
     c->pieces = run_trace_pieces(file, thread, &c->n_pieces);
     c->end_tsc = file->loads[thread].last_tsc;
+    c->last_piece = SIZE_MAX;
     if (!prepare(c)) {
         pm_run_trace_close(c);
         return run_no_memory(file, err);
@@ -232,7 +186,8 @@ void pm_run_trace_close(struct pm_run_trace_cursor *c)
 /* --- what is open where a piece begins --- */
 
 /* Contexts from below the root to node, in stack->path. */
-static bool find_path(const struct pm_run_trace_cursor *c, struct stack *stack, uint32_t node)
+static bool find_path(const struct pm_run_trace_cursor *c, struct run_trace_stack *stack,
+                      uint32_t node)
 {
     const struct pm_run_file_node *nodes = c->thread->nodes;
     size_t n = 0;
@@ -255,11 +210,11 @@ static bool find_path(const struct pm_run_trace_cursor *c, struct stack *stack, 
 /* What the stack has and the tree has not, has ended. What the tree has and the stack has not
  * was entered before the trace, when something is missing before this piece; else it is of a
  * noun that is not traced. */
-static bool agree(const struct pm_run_trace_cursor *c, struct stack *stack, uint32_t node,
+static bool agree(const struct pm_run_trace_cursor *c, struct run_trace_stack *stack, uint32_t node,
                   bool is_gap)
 {
     stack->n_path = stack->path_at = 0;
-    if (node == PM_RUN_TRACE_NONE || (!is_gap && stack->frames[stack->n - 1].node == node))
+    if (node == PM_RUN_TRACE_NONE || (!is_gap && run_trace_node(c, stack, stack->n - 1) == node))
         return true;
     if (!find_path(c, stack, node))
         return false;
@@ -274,12 +229,12 @@ static bool agree(const struct pm_run_trace_cursor *c, struct stack *stack, uint
     return true;
 }
 
-static bool reserve_again(struct stack *stack, size_t n)
+static bool reserve_again(struct run_trace_stack *stack, size_t n)
 {
     stack->n_again = stack->again_at = 0;
     if (n <= stack->again_cap)
         return true;
-    struct frame *again = pm_realloc_array(stack->again, n + n / 2, sizeof *again);
+    struct run_trace_frame *again = pm_realloc_array(stack->again, n + n / 2, sizeof *again);
     if (!again)
         return false;
     stack->again = again;
@@ -289,7 +244,7 @@ static bool reserve_again(struct stack *stack, size_t n)
 
 static int compare_placed(const void *a, const void *b)
 {
-    const struct placed *x = a, *y = b;
+    const struct run_trace_placed *x = a, *y = b;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
@@ -304,7 +259,7 @@ static bool find_placed(struct pm_run_trace_cursor *c, uint32_t place, uint32_t 
         if (!c->placed)
             return false;
         for (size_t i = 0; i < n; i++)
-            c->placed[i] = (struct placed){c->thread->nodes[i].place, (uint32_t)i};
+            c->placed[i] = (struct run_trace_placed){c->thread->nodes[i].place, (uint32_t)i};
         qsort(c->placed, n, sizeof *c->placed, compare_placed);
     }
     while (low < high) {
@@ -319,7 +274,7 @@ static bool find_placed(struct pm_run_trace_cursor *c, uint32_t place, uint32_t 
     return true;
 }
 
-static struct tree *tree_of(const struct pm_run_trace_cursor *c, uint32_t node)
+static struct run_trace_tree *tree_of(const struct pm_run_trace_cursor *c, uint32_t node)
 {
     size_t low = 0, high = c->n_trees;
     while (c->thread->nodes[node].parent != PM_RUN_FILE_NO_PARENT)
@@ -335,11 +290,13 @@ static struct tree *tree_of(const struct pm_run_trace_cursor *c, uint32_t node)
 }
 
 /* The frames of the stack that is left. */
-static bool keep_waiting(struct tree *tree, const struct stack *stack)
+static bool keep_waiting(const struct pm_run_trace_cursor *c, struct run_trace_tree *tree,
+                         struct run_trace_stack *stack)
 {
     size_t n = stack->n - 1;
+    (void)run_trace_node(c, stack, n); /* of all */
     if (n > tree->cap) {
-        struct frame *frames = pm_realloc_array(tree->frames, n + n / 2, sizeof *frames);
+        struct run_trace_frame *frames = pm_realloc_array(tree->frames, n + n / 2, sizeof *frames);
         if (!frames)
             return false;
         tree->frames = frames;
@@ -355,9 +312,10 @@ static bool keep_waiting(struct tree *tree, const struct stack *stack)
 /* The thread goes on in another tree, or the trace does behind what is missing. What has waited
  * there has ended where the tree has it no more; what the tree has beside was entered where the
  * trace did not see it, when the frames are not known, else it is not traced. */
-static bool go_to_tree(struct pm_run_trace_cursor *c, struct tree *to, uint32_t node, bool is_known)
+static bool go_to_tree(struct pm_run_trace_cursor *c, struct run_trace_tree *to, uint32_t node,
+                       bool is_known)
 {
-    struct stack *stack = &c->stacks[OWN];
+    struct run_trace_stack *stack = &c->stacks[OWN];
     size_t n = 0, i = 0;
     stack->keep = 1;
     stack->frames[0].node = to->root;
@@ -380,11 +338,11 @@ static bool go_to_tree(struct pm_run_trace_cursor *c, struct tree *to, uint32_t 
 
 static bool switch_to(struct pm_run_trace_cursor *c, uint32_t node, bool is_copied)
 {
-    struct stack *stack = &c->stacks[OWN];
-    struct tree *to = tree_of(c, node), *from = tree_of(c, stack->frames[0].node);
+    struct run_trace_stack *stack = &c->stacks[OWN];
+    struct run_trace_tree *to = tree_of(c, node), *from = tree_of(c, stack->frames[0].node);
     if (!to || to == from) /* said already, by a part that began just then */
         return true;
-    if (from && !keep_waiting(from, stack))
+    if (from && !keep_waiting(c, from, stack))
         return false;
     stack->changing = PM_RUN_TRACE_SWITCHED;
     c->close_tsc = c->clock;
@@ -397,7 +355,7 @@ static bool agree_on_tree(struct pm_run_trace_cursor *c, uint32_t node, bool is_
 {
     if (node == PM_RUN_TRACE_NONE)
         return agree(c, &c->stacks[OWN], node, is_gap);
-    struct tree *to = tree_of(c, node);
+    struct run_trace_tree *to = tree_of(c, node);
     for (size_t i = 0; i < c->n_trees && is_gap; i++) {
         c->trees[i].n = 0;
         c->trees[i].is_known = false;
@@ -407,11 +365,26 @@ static bool agree_on_tree(struct pm_run_trace_cursor *c, uint32_t node, bool is_
     return is_gap ? go_to_tree(c, to, node, false) : switch_to(c, node, false);
 }
 
+/* All of pieces fits, for the largest is known. */
+static bool make_room(struct pm_run_trace_cursor *c)
+{
+    if (c->events)
+        return true;
+    size_t largest = 0;
+    for (size_t i = 0; i < c->n_pieces; i++)
+        if (c->pieces[i].n_places > largest)
+            largest = c->pieces[i].n_places;
+    c->events = pm_alloc_array(largest, sizeof *c->events);
+    return c->events != NULL;
+}
+
 static enum pm_status next_piece(struct pm_run_trace_cursor *c, struct pm_error *err)
 {
     const struct run_piece *piece = &c->pieces[c->piece];
     bool is_gap = c->piece == 0 || piece[-1].number + 1 != piece->number;
     size_t bytes = (size_t)piece->n_places * 8;
+    if (!make_room(c))
+        return cursor_no_memory(c, err);
     if (!run_read_at(&c->source, piece->offset + PM_RUN_TRACE_DATA, c->events, bytes))
         return pm_error_set(err, PM_ERR_FORMAT,
                             "run file '%s' byte %llu: %zu bytes of events cannot be read",
@@ -449,17 +422,22 @@ static void change_stack(struct pm_run_trace_cursor *c, int on)
     c->on = on;
 }
 
+static uint32_t known_node(const struct run_trace_frame *frame)
+{
+    return frame->node == RUN_TRACE_LATER ? PM_RUN_TRACE_NONE : frame->node;
+}
+
 /* The leave of a frame that has ended. */
 static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_event *event)
 {
-    struct stack *stack = &c->stacks[which];
-    const struct frame *frame = &stack->frames[--stack->n];
+    struct run_trace_stack *stack = &c->stacks[which];
+    const struct run_trace_frame *frame = &stack->frames[--stack->n];
     bool is_cut = c->close_is_cut && stack->n != stack->n_exact;
     *event = (struct pm_run_trace_event){
         .is_leave = true,
         .flags = stack->changing,
         .noun = frame->noun,
-        .node = frame->node,
+        .node = known_node(frame),
         .depth = (uint32_t)stack->n - 1,
         .tsc = c->close_tsc,
         .enter_tsc = frame->tsc,
@@ -473,31 +451,31 @@ static void pop(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_ev
     event->spent_tsc = event->spent_tsc > away ? event->spent_tsc - away : 0;
 }
 
-static bool enter(struct pm_run_trace_cursor *c, int which, const struct frame *frame,
+static bool enter(struct pm_run_trace_cursor *c, int which, const struct run_trace_frame *frame,
                   unsigned flags, struct pm_run_trace_event *event)
 {
-    struct stack *stack = &c->stacks[which];
+    struct run_trace_stack *stack = &c->stacks[which];
     *event = (struct pm_run_trace_event){
         .flags = flags | (which == FOREIGN ? (unsigned)PM_RUN_TRACE_ON_FOREIGN : 0u),
         .noun = frame->noun,
-        .node = frame->node,
+        .node = known_node(frame),
         .depth = (uint32_t)stack->n - 1,
         .tsc = frame->tsc,
     };
-    return push(stack, frame);
+    return run_trace_push(stack, frame);
 }
 
 /* What is open without an event: contexts that the tree had where the piece began. */
 static bool enter_path(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_event *event)
 {
-    struct stack *stack = &c->stacks[which];
+    struct run_trace_stack *stack = &c->stacks[which];
     uint32_t node = stack->path[stack->path_at++];
-    struct frame frame = {.noun = c->thread->nodes[node].noun,
-                          .node = node,
-                          .last_code = PM_RUN_TRACE_NONE,
-                          .tsc = c->clock,
-                          .away_tsc = away_until(c, c->clock),
-                          .code = PM_RUN_TRACE_NONE};
+    struct run_trace_frame frame = {.noun = c->thread->nodes[node].noun,
+                                    .node = node,
+                                    .last_code = PM_RUN_TRACE_NONE,
+                                    .tsc = c->clock,
+                                    .away_tsc = away_until(c, c->clock),
+                                    .code = PM_RUN_TRACE_NONE};
     return enter(c, which, &frame, stack->changing ? stack->changing : PM_RUN_TRACE_CUT, event);
 }
 
@@ -509,11 +487,12 @@ static bool is_set(const struct pm_run_trace_cursor *c, uint32_t noun)
 /* What is open goes on below another set. noun: the set's; PM_RUN_TRACE_NONE: below none. */
 static bool move_stack(struct pm_run_trace_cursor *c, int which, uint32_t noun)
 {
-    struct stack *stack = &c->stacks[which];
+    struct run_trace_stack *stack = &c->stacks[which];
     if (!reserve_again(stack, stack->n + 1))
         return false;
     if (noun != PM_RUN_TRACE_NONE)
-        stack->again[stack->n_again++] = (struct frame){.code = PM_RUN_TRACE_NONE, .noun = noun};
+        stack->again[stack->n_again++] =
+            (struct run_trace_frame){.code = PM_RUN_TRACE_NONE, .noun = noun};
     for (size_t i = 1; i < stack->n; i++)
         if (!is_set(c, stack->frames[i].noun))
             stack->again[stack->n_again++] = stack->frames[i];
@@ -526,21 +505,24 @@ static bool move_stack(struct pm_run_trace_cursor *c, int which, uint32_t noun)
 
 static bool enter_again(struct pm_run_trace_cursor *c, int which, struct pm_run_trace_event *event)
 {
-    struct stack *stack = &c->stacks[which];
-    struct frame frame = stack->again[stack->again_at++];
+    struct run_trace_stack *stack = &c->stacks[which];
+    struct run_trace_frame frame = stack->again[stack->again_at++];
     frame.last_code = PM_RUN_TRACE_NONE;
     frame.tsc = c->clock;
     frame.away_tsc = which == FOREIGN ? 0 : away_until(c, c->clock);
     if (stack->changing == PM_RUN_TRACE_SWITCHED)
         return enter(c, which, &frame, PM_RUN_TRACE_SWITCHED, event);
-    frame.node = find_child(c, stack->frames[stack->n - 1].node, frame.noun);
+    frame.node = c->nodes_later ? RUN_TRACE_LATER
+                                : find_child(c, stack->frames[stack->n - 1].node, frame.noun);
     bool is_call = is_set(c, frame.noun);
     return enter(c, which, &frame, is_call ? 0 : PM_RUN_TRACE_CUT | PM_RUN_TRACE_MOVED, event);
 }
 
 static uint32_t noun_of(const struct pm_run_trace_cursor *c, uint32_t code)
 {
-    uint32_t noun;
+    uint32_t noun = run_trace_plain_noun(c->file, code);
+    if (noun != PM_RUN_TRACE_NONE)
+        return noun;
     return code != PM_RUN_TRACE_MANY && run_find_noun(c->file, code, &noun) ? noun
                                                                             : PM_RUN_TRACE_NONE;
 }
@@ -548,17 +530,17 @@ static uint32_t noun_of(const struct pm_run_trace_cursor *c, uint32_t code)
 static bool enter_noun(struct pm_run_trace_cursor *c, uint32_t code,
                        struct pm_run_trace_event *event)
 {
-    struct frame *parent = &c->stacks[c->on].frames[c->stacks[c->on].n - 1];
-    struct frame frame = {.code = code,
-                          .last_code = PM_RUN_TRACE_NONE,
-                          .noun = noun_of(c, code),
-                          .tsc = c->clock,
-                          .away_tsc = c->away_tsc};
-    if (parent->last_code != code) {
+    struct run_trace_frame *parent = &c->stacks[c->on].frames[c->stacks[c->on].n - 1];
+    struct run_trace_frame frame = {.code = code,
+                                    .last_code = PM_RUN_TRACE_NONE,
+                                    .noun = noun_of(c, code),
+                                    .tsc = c->clock,
+                                    .away_tsc = c->away_tsc};
+    if (!c->nodes_later && parent->last_code != code) {
         parent->last_node = find_child(c, parent->node, frame.noun);
         parent->last_code = code;
     }
-    frame.node = parent->last_node;
+    frame.node = c->nodes_later ? RUN_TRACE_LATER : parent->last_node;
     return enter(c, c->on, &frame, 0, event);
 }
 
@@ -566,7 +548,7 @@ static bool enter_noun(struct pm_run_trace_cursor *c, uint32_t code,
  * before the noun was traced, has no frame. */
 static void leave_noun(struct pm_run_trace_cursor *c, uint32_t code)
 {
-    struct stack *stack = &c->stacks[c->on];
+    struct run_trace_stack *stack = &c->stacks[c->on];
     uint32_t noun = noun_of(c, code);
     for (size_t i = stack->n; i-- > 1;)
         if (stack->frames[i].code == code ||
@@ -641,7 +623,7 @@ static bool take_pending(struct pm_run_trace_cursor *c, struct pm_run_trace_even
             return true;
         }
     for (int i = 0; i < N_STACKS; i++) {
-        struct stack *stack = &c->stacks[i];
+        struct run_trace_stack *stack = &c->stacks[i];
         stack->n_exact = 0;
         if (stack->again_at < stack->n_again)
             return enter_again(c, i, event);
@@ -684,6 +666,9 @@ enum pm_status pm_run_trace_next(struct pm_run_trace_cursor *c, struct pm_error 
                 *ret_has_event = true;
                 return PM_OK;
             }
+        } else if (c->piece == c->last_piece) {
+            *ret_has_event = false;
+            return PM_OK;
         } else if (c->piece < c->n_pieces) {
             if ((status = next_piece(c, err)) != PM_OK)
                 return status;
@@ -691,4 +676,14 @@ enum pm_status pm_run_trace_next(struct pm_run_trace_cursor *c, struct pm_error 
             finish(c);
         }
     }
+}
+
+void pm_run_trace_leave_out_nodes(struct pm_run_trace_cursor *c)
+{
+    c->nodes_later = true;
+}
+
+void pm_run_trace_stop_before(struct pm_run_trace_cursor *c, size_t n)
+{
+    c->last_piece = n;
 }

@@ -21,6 +21,18 @@
  *
  * Memory: one part of the trace (256 KiB), the stacks, and a table of the thread's contexts. One
  * thread at a time per cursor; several cursors may be open on a file, which must outlive them.
+ *
+ * A trace may also be read by several threads at once. Nearly all parts have nothing but calls
+ * that begin and end, in order. These say what they do to what is open, whatever that is: which
+ * frames they leave, and which new ones they leave open. So such a part is read on its own,
+ * before those in front of it, and joined when the cursor stands there:
+ *
+ *     pm_run_trace_read_part(reader, thread, i, part, take, context, &is_plain);   // any thread
+ *     ...
+ *     if (is_plain)                                                  // one thread, i after i - 1
+ *         pm_run_trace_join(cursor, part, &is_plain);
+ *     if (!is_plain)
+ *         pm_run_trace_stop_before(cursor, i + 1);    // then pm_run_trace_next, as above
  */
 #ifndef PM_RUN_TRACE_H
 #define PM_RUN_TRACE_H
@@ -63,6 +75,7 @@ struct pm_run_trace_size {
 
 /* What the file has of a thread's trace. All 0: it has none. */
 struct pm_run_trace_size pm_run_trace_size(const struct pm_run_file *file, size_t thread);
+size_t pm_run_trace_n_parts(const struct pm_run_file *file, size_t thread);
 
 /* path: of the same file. PM_ERR_SYSTEM, PM_ERR_MEMORY. */
 PM_MUST_CHECK enum pm_status pm_run_trace_open(const char *path, const struct pm_run_file *file,
@@ -79,6 +92,53 @@ PM_MUST_CHECK enum pm_status pm_run_trace_next(struct pm_run_trace_cursor *curso
                                                struct pm_run_trace_event *ret_event,
                                                bool *ret_has_event);
 void pm_run_trace_close(struct pm_run_trace_cursor *cursor);
+
+/* Events have no contexts (node) from now on: to look them up takes a third of the time. */
+void pm_run_trace_leave_out_nodes(struct pm_run_trace_cursor *cursor);
+/* No event of part n or of later ones comes out, nor what ends with the trace: then
+ * pm_run_trace_next has none. SIZE_MAX: all do, as at first. */
+void pm_run_trace_stop_before(struct pm_run_trace_cursor *cursor, size_t n);
+
+/* --- parts on their own --- */
+
+/* What one thread needs to read parts: a buffer, and the file opened for itself. */
+struct pm_run_trace_reader;
+PM_MUST_CHECK enum pm_status pm_run_trace_reader_open(const char *path,
+                                                      const struct pm_run_file *file,
+                                                      struct pm_error *err,
+                                                      struct pm_run_trace_reader **ret_reader);
+/* From memory, which must stay. NULL: memory. */
+struct pm_run_trace_reader *pm_run_trace_reader_parse(const void *bytes, size_t len,
+                                                      const struct pm_run_file *file);
+void pm_run_trace_reader_close(struct pm_run_trace_reader *reader);
+
+/* What a part does to what is open. To be used again for other parts. */
+struct pm_run_trace_part;
+struct pm_run_trace_part *pm_run_trace_part_new(void); /* NULL: memory */
+void pm_run_trace_part_free(struct pm_run_trace_part *part);
+
+/* An event of such a part, on the thread's own stack, without flags. */
+struct pm_run_trace_call {
+    uint64_t tsc;
+    uint32_t noun; /* position among the file's nouns */
+    uint32_t is_leave;
+};
+/* False: no more of them. */
+typedef bool (*pm_run_trace_taker)(void *context, const struct pm_run_trace_call *calls, size_t n);
+
+/* Reads part i (below n_parts) of a thread, from any thread with a reader of its own; take has
+ * its calls in order, some hundred at a time. False: memory, or take said so. *ret_is_plain false:
+ * the part has other events, cannot be read, or is known not to go with what is before it; what
+ * take has had is to be forgotten. */
+PM_MUST_CHECK bool pm_run_trace_read_part(struct pm_run_trace_reader *reader, size_t thread,
+                                          size_t i, struct pm_run_trace_part *part,
+                                          pm_run_trace_taker take, void *context,
+                                          bool *ret_is_plain);
+/* The cursor goes over the part, with which its next events would begin: as if pm_run_trace_next
+ * had given those that take has had. *ret_fits false: it stays where it is, for something else is
+ * open there than the part leaves. False: memory. */
+PM_MUST_CHECK bool pm_run_trace_join(struct pm_run_trace_cursor *cursor,
+                                     const struct pm_run_trace_part *part, bool *ret_fits);
 
 /* A clock value as nanoseconds since the process's start. */
 uint64_t pm_run_trace_ns(const struct pm_run_file *file, uint64_t tsc);

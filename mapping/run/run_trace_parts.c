@@ -118,6 +118,33 @@ static void drop_duplicates(struct pm_run_file *file)
     file->n_pieces = n;
 }
 
+/* Each event has a code, so it is not searched for. Where ranges overlap, which they do in damaged
+ * files only, the later one has it (run_find_noun). */
+static bool index_nouns(struct pm_run_file *file)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < file->n_objects; i++) {
+        uint64_t end = (uint64_t)file->ranges[i].first_raw + file->ranges[i].n;
+        if (end > n)
+            n = end < PM_RUN_TRACE_MARK_FIRST ? (uint32_t)end : PM_RUN_TRACE_MARK_FIRST;
+    }
+    file->trace_nouns = pm_alloc_array(n, sizeof *file->trace_nouns);
+    if (!file->trace_nouns)
+        return false;
+    file->n_trace_nouns = n;
+    for (size_t i = 0; i < file->n_objects; i++) {
+        const struct run_noun_range *range = &file->ranges[i];
+        uint64_t end = (uint64_t)range->first_raw + range->n;
+        uint64_t limit = i + 1 < file->n_objects && range[1].first_raw < n ? range[1].first_raw : n;
+        for (uint64_t code = range->first_raw; code < end && code < limit; code++) {
+            uint32_t noun = range->first + (uint32_t)(code - range->first_raw);
+            if (file->nouns[noun].kind != PM_RUN_AMBIENT_SET)
+                file->trace_nouns[code] = noun + 1;
+        }
+    }
+    return true;
+}
+
 enum pm_status run_load_trace(struct pm_run_file *file, const struct run_source *source,
                               const struct run_chunks *list, struct pm_error *err)
 {
@@ -135,7 +162,7 @@ enum pm_status run_load_trace(struct pm_run_file *file, const struct run_source 
         else if (chunk->kind == PM_RUN_CHUNK_TRACE_HEAD)
             ok = load_head(file, source, chunk, &cap);
     }
-    if (!ok)
+    if (!ok || (file->n_pieces && !index_nouns(file)))
         return run_no_memory(file, err);
     if (file->n_pieces)
         qsort(file->pieces, file->n_pieces, sizeof *file->pieces, compare_pieces);
@@ -143,21 +170,27 @@ enum pm_status run_load_trace(struct pm_run_file *file, const struct run_source 
     return PM_OK;
 }
 
+static bool is_before(const void *piece, const void *thread)
+{
+    return ((const struct run_piece *)piece)->thread < *(const size_t *)thread;
+}
+
 const struct run_piece *run_trace_pieces(const struct pm_run_file *file, size_t thread,
                                          size_t *ret_n)
 {
-    size_t low = 0, high = file->n_pieces, n = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->pieces[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low + n < file->n_pieces && file->pieces[low + n].thread == thread)
-        n++;
-    *ret_n = n;
-    return n ? file->pieces + low : NULL;
+    size_t next = thread + 1;
+    size_t first =
+        pm_lower_bound(file->pieces, file->n_pieces, sizeof *file->pieces, &thread, is_before);
+    *ret_n = pm_lower_bound(file->pieces, file->n_pieces, sizeof *file->pieces, &next, is_before) -
+             first;
+    return *ret_n ? file->pieces + first : NULL;
+}
+
+size_t pm_run_trace_n_parts(const struct pm_run_file *file, size_t thread)
+{
+    size_t n;
+    (void)run_trace_pieces(file, thread, &n);
+    return n;
 }
 
 struct pm_run_trace_size pm_run_trace_size(const struct pm_run_file *file, size_t thread)

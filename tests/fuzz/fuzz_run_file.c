@@ -1,7 +1,7 @@
 /* Run files, from memory. Whatever the bytes are: no crash, own times add up to the wall time,
  * what has no time of its own has none, and samples, counters and changes of modes name what is
- * there; events of traces nest. */
-#include "mapping/run/run_trace.h"
+ * there; events of traces nest, and are the same when parts are read on their own. */
+#include "tests/run/trace_by_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,8 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                       sample->object < pm_run_file_n_objects(file));
         }
     }
-    for (size_t i = 0; i < pm_run_file_n_threads(file); i++)
+    for (size_t i = 0; i < pm_run_file_n_threads(file); i++) {
         read_trace(data, size, file, i);
+        (void)trace_by_parts_check(data, size, file, i);
+    }
     for (size_t i = 0; i < pm_run_file_n_adapted(file); i++) {
         const struct pm_run_file_adapted *adapted = pm_run_file_adapted(file, i);
         PM_ASSERT(adapted->noun < pm_run_file_n_nouns(file) && adapted->mode <= PM_RUN_MODE_TRACE &&
