@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 
-enum { OPT_PIF = CMD_KEY_FIRST, OPT_COSTS };
+enum { OPT_PIF = CMD_KEY_FIRST, OPT_COSTS, MAX_JOBS = 1024 };
 
 struct collect_request {
     const char *output;
@@ -17,6 +17,7 @@ struct collect_request {
     size_t n_costs_paths;
     char **runs;
     int n_runs;
+    uint64_t n_jobs; /* 0: one for each processor */
 };
 
 /* heat.run gives heat.perfmap, and heat.perfmap.run.XXXXXX, which `perfmap run` left, does too.
@@ -46,7 +47,8 @@ static int collect_all(struct cmd_parse *parse, const struct collect_request *re
                                          .pif_paths = request->pif_paths,
                                          .n_pif_paths = request->n_pif_paths,
                                          .costs_paths = request->costs_paths,
-                                         .n_costs_paths = request->n_costs_paths};
+                                         .n_costs_paths = request->n_costs_paths,
+                                         .n_threads = (unsigned)request->n_jobs};
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive */
     if (session_check_archive_place(output, &err) != PM_OK ||
         pm_collect((const char *const *)request->runs, (size_t)request->n_runs, output, &options,
@@ -84,6 +86,8 @@ static int collect_main(struct cmd_parse *parse)
             request.pif_paths[request.n_pif_paths++] = parse->value;
         else if (key == OPT_COSTS && request.costs_paths)
             request.costs_paths[request.n_costs_paths++] = parse->value;
+        else if (key == 'j')
+            cmd_number(parse, MAX_JOBS, &request.n_jobs);
     if (parse->failed)
         goto out;
     request.runs = parse->operands;
@@ -128,6 +132,9 @@ static const struct cmd_option collect_options[] = {
      "lines like '{noun, verb} metric 12.5' (docs/formats/costs.md); may be given several times, "
      "also "
      "without any run"},
+    {'j', "jobs", "NUMBER",
+     "how many threads work on traces (default: as many as processors). The archive does not "
+     "depend on it"},
     {0}};
 
 static const struct cmd_example collect_examples[] = {

@@ -105,7 +105,7 @@ enum pm_status pm_archive_open(const char *path, struct pm_error *err,
         pm_database_close(database);
         return PM_ERR_MEMORY;
     }
-    bool has_files = pm_database_version(database) > PM_ARCHIVE_OLDEST_VERSION;
+    bool has_files = pm_database_version(database) > PM_ARCHIVE_OLDEST_VERSION; /* from 5 on */
     status = check_tables(archive, has_files, err);
     if (status != PM_OK)
         goto out;

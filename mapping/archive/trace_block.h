@@ -4,7 +4,8 @@
  *     struct pm_trace_block *block = pm_trace_block_new();
  *     for (uint32_t i = 0; i < n; i++)
  *         pm_trace_block_add(block, &events[i]);
- *     pm_trace_block_end(block, &err, &data, &len);    // calls that are open begin the next block
+ *     pm_trace_block_hand_over(block, done);           // calls that are open begin the next block
+ *     pm_trace_block_pack(done, packer, &err, &data, &len);
  *
  *     pm_trace_block_read(block, data, len, &err);
  *     while (pm_trace_block_next(block, &err, &event, &has_event) == PM_OK && has_event)
@@ -13,8 +14,12 @@
  * A block holds all that is needed to read it: sentences by their row ids, the frames that are
  * open when it begins. What is not sound is refused. One thread at a time per object.
  *
- * Data: 4 bytes (little-endian): length n of what follows when it is inflated; a zlib stream of
- * n bytes. Inflated, numbers as LEB128:
+ * What is open where a block begins is only needed when it is complete. So several threads may
+ * write blocks of one trace: each adds calls to a block of its own, and then the blocks are
+ * joined, in order, to the one that keeps what is open.
+ *
+ * Data: 4 bytes (little-endian): length n of what follows when it is unpacked; a Zstandard frame
+ * of n bytes (in archives of version 5 and before a zlib stream). Unpacked, numbers as LEB128:
  *
  *     the clock before the first event, in ticks since the process's start
  *     ticks that the thread had spent on foreign stacks; when it went there last, + 1, or 0 when
@@ -52,14 +57,49 @@ void pm_trace_block_free(struct pm_trace_block *block);
 
 /* --- writing: the events of a thread, from its first one on; frames are kept from block to
  * block --- */
-bool pm_trace_block_add(struct pm_trace_block *block,
-                        const struct pm_trace_tick *event); /* false: memory */
-uint32_t pm_trace_block_n_events(const struct pm_trace_block *block);
-/* Frames that were open where the block begins. */
-uint32_t pm_trace_block_n_open(const struct pm_trace_block *block);
-/* The block is complete, and the next one begins. data is lent until the next event. */
-PM_MUST_CHECK enum pm_status pm_trace_block_end(struct pm_trace_block *block, struct pm_error *err,
-                                                const void **ret_data, size_t *ret_len);
+PM_MUST_CHECK bool pm_trace_block_add(struct pm_trace_block *block,
+                                      const struct pm_trace_tick *event); /* false: memory */
+
+/* What a block has so far. */
+struct pm_trace_block_about {
+    uint32_t n_events;
+    uint32_t n_open;         /* frames that were open where it begins */
+    uint64_t n_cut, n_calls; /* events that were made up; enters of calls, those not counted */
+    uint64_t first_ticks, latest_ticks; /* of the first event; the largest */
+};
+struct pm_trace_block_about pm_trace_block_about(const struct pm_trace_block *block);
+
+/* The events that were added become those of `done`, which is empty or was packed, and the next
+ * block begins. False: memory. */
+PM_MUST_CHECK bool pm_trace_block_hand_over(struct pm_trace_block *block,
+                                            struct pm_trace_block *done);
+
+/* Calls of a thread's own stack, without flags, to a block that may begin anywhere: leaves that
+ * have no enter in it end what was open before. */
+struct pm_trace_call {
+    uint64_t ticks;
+    uint32_t sentence; /* row id; 0: a leave */
+};
+void pm_trace_block_begin_apart(struct pm_trace_block *done);
+PM_MUST_CHECK bool pm_trace_block_add_calls(struct pm_trace_block *done,
+                                            const struct pm_trace_call *calls,
+                                            size_t n); /* false: memory */
+/* False: the thread is on a foreign stack there, or the calls leave more than is open. */
+bool pm_trace_block_may_join(const struct pm_trace_block *block, const struct pm_trace_block *done);
+/* As if the calls had been added to `block`, which has no events now, and handed over. False:
+ * memory. */
+PM_MUST_CHECK bool pm_trace_block_join(struct pm_trace_block *block, struct pm_trace_block *done);
+
+/* Memory to pack with, for one thread. */
+struct pm_trace_packer;
+struct pm_trace_packer *pm_trace_packer_new(void); /* NULL: memory */
+void pm_trace_packer_free(struct pm_trace_packer *packer);
+/* The bytes of a block that was handed over or joined, and is empty then. data is lent until the
+ * packer packs the next one. */
+PM_MUST_CHECK enum pm_status pm_trace_block_pack(struct pm_trace_block *done,
+                                                 struct pm_trace_packer *packer,
+                                                 struct pm_error *err, const void **ret_data,
+                                                 size_t *ret_len);
 
 /* --- reading --- */
 /* PM_ERR_FORMAT, PM_ERR_MEMORY. */

@@ -837,6 +837,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
     struct collector *c = put_together(whole);
     c->err = err;
     c->result = &result;
+    c->n_threads = known.n_threads;
     enum pm_status status = start(c, archive_path);
     if (status == PM_OK)
         status = collect_all(c, run_dirs, n_run_dirs, &known);

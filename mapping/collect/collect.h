@@ -38,6 +38,7 @@ struct pm_collect_options {
          * be no run at all */
         binary_paths;
     size_t n_binary_paths;
+    unsigned n_threads; /* that work at most; 0: one for each processor. The archive is the same */
 };
 
 struct pm_collect_result {

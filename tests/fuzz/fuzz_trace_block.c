@@ -1,10 +1,11 @@
-/* Blocks of traces: the input is what a block holds, before it is deflated, for the checksum
+/* Blocks of traces: the input is what a block holds, before it is packed, for the checksum
  * behind it would refuse nearly everything. Whatever the bytes are: no crash, and leaves have
  * enters. */
 #include "mapping/archive/trace_block.h"
 
 #include <stdlib.h>
 #include <zlib.h>
+#include <zstd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,14 +34,18 @@ static void read_block(const unsigned char *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uLong bound = compressBound(size);
+    uLong n = compressBound(size);
+    size_t bound = ZSTD_compressBound(size) > n ? ZSTD_compressBound(size) : n;
     unsigned char *out = malloc(bound + 4);
     if (!out)
         return 0;
     for (unsigned i = 0; i < 4; i++)
         out[i] = (unsigned char)(size >> 8 * i);
-    if (compress2(out + 4, &bound, data, size, 0) == Z_OK)
-        read_block(out, bound + 4);
+    if (size % 2 == 0) {
+        read_block(out, 4 + ZSTD_compress(out + 4, bound, data, size, 1));
+    } else if (compress2(out + 4, &n, data, size, 0) == Z_OK) {
+        read_block(out, n + 4);
+    }
     free(out);
     return 0;
 }

@@ -1,0 +1,78 @@
+/* What writing (trace_block_write.c) and reading blocks (trace_block.c) share. */
+#ifndef PM_TRACE_BLOCK_INTERNAL_H
+#define PM_TRACE_BLOCK_INTERNAL_H
+
+#include "trace_block.h"
+
+enum {
+    TRACE_OWN,
+    TRACE_FOREIGN,
+    TRACE_N_STACKS,
+    TRACE_TAG_LEAVE = 0,
+    TRACE_TAG_FLAGS = 1,
+    TRACE_TAG_ENTER = 2,
+    TRACE_FLAG_BACK = 4,
+    TRACE_LARGEST_BLOCK = 64 << 20,
+    TRACE_KEPT_FLAGS = PM_TRACE_CUT | PM_TRACE_FOREIGN | PM_TRACE_SWITCHED,
+};
+
+struct trace_frame {
+    uint32_t sentence;
+    unsigned flags;
+    uint64_t ticks, away; /* when it was entered; ticks on foreign stacks up to then */
+};
+
+struct trace_stack {
+    struct trace_frame *frames;
+    size_t n, cap;
+};
+
+struct trace_bytes {
+    unsigned char *p;
+    size_t n, cap;
+};
+
+/* A block that is being written, or was and is to be packed. */
+struct trace_writing {
+    bool has_begun;
+    uint64_t clock, away, left; /* where it begins */
+    struct trace_bytes head, tags, times;
+    uint32_t *slots; /* hash table of the dictionary: number + 1 */
+    size_t n_slots;
+    uint32_t *sentences; /* the dictionary */
+    size_t n_sentences, sentences_cap;
+    struct pm_trace_block_about about;
+};
+
+struct pm_trace_block {
+    struct trace_stack stacks[TRACE_N_STACKS];
+    uint64_t clock, away,
+        left;       /* left: 1 + when the thread went to foreign stacks; 0: it is not there */
+    size_t n_below; /* apart: frames that were open before and have ended */
+    struct trace_writing writing;
+    /* reading: the block unpacked */
+    uint32_t *sentences; /* the dictionary */
+    size_t n_sentences, sentences_cap;
+    void *unpacker;
+    unsigned char *bytes;
+    size_t bytes_cap;
+    const unsigned char *tag, *tags_end, *time, *end;
+};
+
+PM_MUST_CHECK bool trace_grow(void *array_pointer, size_t n, size_t *cap, size_t item_bytes);
+/* Each call that begins comes here. */
+static inline bool trace_push(struct trace_stack *stack, const struct trace_frame *frame)
+{
+    if (!trace_grow(&stack->frames, stack->n, &stack->cap, sizeof *frame))
+        return false;
+    stack->frames[stack->n++] = *frame;
+    return true;
+}
+
+/* To the stack of an event, at the block's time. */
+void trace_change_stack(struct pm_trace_block *block, int to);
+/* Time spent on foreign stacks up to now. */
+uint64_t trace_away_now(const struct pm_trace_block *block);
+void trace_writing_release(struct trace_writing *writing);
+
+#endif
