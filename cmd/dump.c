@@ -33,6 +33,8 @@ static const char *sample_word(uint32_t kind)
         [PM_RUN_SAMPLE_OFF_CPU] = "off-cpu", [PM_RUN_SAMPLE_LOST] = "lost",
         [PM_RUN_SAMPLE_WAITING] = "waiting", [PM_RUN_SAMPLE_PREEMPTED] = "preempted",
     };
+    if (kind == PM_RUN_FILE_SAMPLE_COUNTED)
+        return "counted";
     return kind < sizeof words / sizeof *words && words[kind] ? words[kind] : "unknown";
 }
 
@@ -184,7 +186,35 @@ const char *dump_noun_kind(const struct pm_run_file_noun *noun)
     }
 }
 
-static void print_samples(const struct pm_run_file_thread *thread)
+static void print_counters(const struct pm_run_file *file)
+{
+    for (size_t i = 0; i < pm_run_file_n_counters(file); i++) {
+        const struct pm_run_file_counter *counter = pm_run_file_counter(file, i);
+        printf("counter %.*s: period %llu, count %llu, type %u, config 0x%llx, enabled_ns %llu, "
+               "running_ns %llu, n_threads %llu, n_threads_failed %llu, n_closed %llu",
+               (int)counter->name.len, counter->name.p, U64(counter->period), U64(counter->count),
+               counter->type, U64(counter->config), U64(counter->enabled_ns),
+               U64(counter->running_ns), U64(counter->n_threads), U64(counter->n_threads_failed),
+               U64(counter->n_closed));
+        if (counter->is_user_only)
+            fputs(", in the program's code only", stdout);
+        if (counter->error_no)
+            printf(", missing: %s", strerror(counter->error_no));
+        putchar('\n');
+    }
+}
+
+/* "n_samples 2, time_ns 7", "n_samples 2, page_faults 7" */
+static void print_worth(const struct pm_run_file *file, const struct pm_run_file_sample *sample)
+{
+    struct pm_str unit = PM_STR("time_ns");
+    if (sample->counter)
+        unit = pm_run_file_counter(file, sample->counter - 1)->name;
+    printf(": n_samples %llu, %.*s %llu\n", U64(sample->n_samples), (int)unit.len, unit.p,
+           U64(sample->time_ns));
+}
+
+static void print_samples(const struct pm_run_file *file, const struct pm_run_file_thread *thread)
 {
     for (size_t i = 0; i < thread->n_samples; i++) {
         const struct pm_run_file_sample *sample = &thread->samples[i];
@@ -195,7 +225,7 @@ static void print_samples(const struct pm_run_file_thread *thread)
         if (sample->probe_noun != PM_RUN_NOUN_ROOT)
             printf(" in the trampoline of noun %u, %s its time", sample->probe_noun,
                    sample->probe_inner ? "in" : "outside");
-        printf(": n_samples %llu, time_ns %llu\n", U64(sample->n_samples), U64(sample->time_ns));
+        print_worth(file, sample);
     }
 }
 
@@ -282,7 +312,7 @@ static bool print_threads(const struct pm_run_file *file, bool summary)
                 print_tree(file, thread, &tree, (uint32_t)k);
         free(tree.first_child);
         free(tree.next_sibling);
-        print_samples(thread);
+        print_samples(file, thread);
     }
     return ok;
 }
@@ -344,6 +374,7 @@ static bool print_text(const struct pm_run_file *file, const char *command, bool
     print_process(file, command);
     print_objects(file);
     print_sampling(file);
+    print_counters(file);
     bool ok = print_threads(file, summary);
     if (!summary)
         print_counts(file);
@@ -490,7 +521,34 @@ static void json_sampling(struct pm_json *json, const struct pm_run_file *file)
     pm_json_end(json);
 }
 
-static void json_samples(struct pm_json *json, const struct pm_run_file_thread *thread)
+/* Only of runs that counted some. */
+static void json_counters(struct pm_json *json, const struct pm_run_file *file)
+{
+    if (!pm_run_file_n_counters(file))
+        return;
+    pm_json_array(json, "counters");
+    for (size_t i = 0; i < pm_run_file_n_counters(file); i++) {
+        const struct pm_run_file_counter *counter = pm_run_file_counter(file, i);
+        pm_json_object(json, NULL);
+        pm_json_string_n(json, "name", counter->name.p, counter->name.len);
+        pm_json_u64(json, "period", counter->period);
+        pm_json_u64(json, "count", counter->count);
+        pm_json_u64(json, "type", counter->type);
+        pm_json_u64(json, "config", counter->config);
+        pm_json_u64(json, "enabled_ns", counter->enabled_ns);
+        pm_json_u64(json, "running_ns", counter->running_ns);
+        pm_json_u64(json, "n_threads", counter->n_threads);
+        pm_json_u64(json, "n_threads_failed", counter->n_threads_failed);
+        pm_json_u64(json, "n_closed", counter->n_closed);
+        pm_json_bool(json, "is_user_only", counter->is_user_only);
+        pm_json_string(json, "problem", counter->error_no ? strerror(counter->error_no) : NULL);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void json_samples(struct pm_json *json, const struct pm_run_file *file,
+                         const struct pm_run_file_thread *thread)
 {
     pm_json_array(json, "samples");
     for (size_t i = 0; i < thread->n_samples; i++) {
@@ -509,7 +567,13 @@ static void json_samples(struct pm_json *json, const struct pm_run_file_thread *
             pm_json_bool(json, "caller_sure", sample->caller_sure);
         }
         pm_json_u64(json, "n_samples", sample->n_samples);
-        pm_json_u64(json, "time_ns", sample->time_ns);
+        if (sample->counter) {
+            struct pm_str name = pm_run_file_counter(file, sample->counter - 1)->name;
+            pm_json_string_n(json, "counter", name.p, name.len);
+            pm_json_u64(json, "n_events", sample->time_ns);
+        } else {
+            pm_json_u64(json, "time_ns", sample->time_ns);
+        }
         pm_json_end(json);
     }
     pm_json_end(json);
@@ -532,7 +596,7 @@ static void json_threads(struct pm_json *json, const struct pm_run_file *file, b
         pm_json_u64(json, "n_contexts", thread->n_nodes);
         if (!summary) {
             json_contexts(json, thread);
-            json_samples(json, thread);
+            json_samples(json, file, thread);
         }
         pm_json_end(json);
     }
@@ -629,6 +693,7 @@ static void print_json(const struct pm_run_file *file, const char *command, bool
     json_process(&json, file, command);
     json_objects(&json, file);
     json_sampling(&json, file);
+    json_counters(&json, file);
     if (!summary)
         json_nouns(&json, file);
     json_threads(&json, file, summary);

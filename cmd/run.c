@@ -68,6 +68,17 @@ static int with_adapters(struct cmd_parse *parse, struct run_request *request)
     return status;
 }
 
+/* Each event is tried before the program starts. */
+static enum pm_status set_counters(struct run_request *request, struct pm_error *err)
+{
+    enum pm_status status = session_counters_check(&request->counters, err);
+    if (status != PM_OK)
+        return status;
+    status = session_counters_text(&request->counters, err, &request->counters_text);
+    request->session.settings.runtime.counters = request->counters_text;
+    return status;
+}
+
 static int run_named(struct cmd_parse *parse, struct run_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
@@ -81,6 +92,10 @@ static int run_named(struct cmd_parse *parse, struct run_request *request)
             "already measured: this command runs under another 'perfmap run' (run folder '%s'); "
             "start '%s' without 'perfmap run'",
             outer, program);
+        (void)cmd_fail(parse, &err);
+        return SESSION_FAILED;
+    }
+    if (set_counters(request, &err) != PM_OK) {
         (void)cmd_fail(parse, &err);
         return SESSION_FAILED;
     }

@@ -27,6 +27,7 @@ enum {
     OPT_SELECT,
     OPT_ASK,
     OPT_METRIC,
+    OPT_SAMPLE_BY,
     OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
     OPT_COUNT,
     OPT_ACTIVE,
@@ -58,6 +59,8 @@ void run_request_release(struct run_request *request)
     mode_rules_release(&request->session.rules);
     pm_selection_free(request->session.selection);
     session_question_release(&request->session.asked);
+    session_counters_release(&request->counters);
+    free(request->counters_text);
     free(request->look_in);
 }
 
@@ -191,6 +194,38 @@ static void add_selection(struct cmd_parse *parse, struct run_request *request)
     pm_error_release(&err);
 }
 
+static enum pm_status add_counter(struct run_request *request, const char *text, size_t len,
+                                  bool is_sampled, struct pm_error *err)
+{
+    enum pm_status status = PM_OK;
+    char *name = pm_strndup(text, len);
+    if (!name)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (is_sampled || !request->session.asked.text || session_is_event(name))
+        status = session_counters_add(&request->counters, name, is_sampled, err);
+    free(name);
+    return status;
+}
+
+/* Events, separated by commas outside of "unit/.../". With --ask, others are metrics of the answer.
+ */
+static void add_counters(struct cmd_parse *parse, struct run_request *request, bool is_sampled)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    for (const char *p = is_sampled ? parse->value : request->metrics; p && !parse->failed;) {
+        size_t len = 0;
+        for (bool inside = false; p[len] && (inside || p[len] != ','); len++)
+            inside ^= p[len] == '/';
+        if (add_counter(request, p, len, is_sampled, &err) != PM_OK) {
+            (void)cmd_usage_error(parse, "option '--%s': %s", is_sampled ? "sample-by" : "metric",
+                                  pm_error_text(&err));
+            parse->failed = true;
+        }
+        p = p[len] ? p + len + 1 : NULL;
+    }
+    pm_error_release(&err);
+}
+
 /* What was said beside the settings themselves. */
 struct given {
     bool rate, budget;
@@ -275,7 +310,10 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
         request->session.asked.text = parse->value;
         break;
     case OPT_METRIC:
-        request->session.asked.metrics = parse->value;
+        request->metrics = parse->value;
+        break;
+    case OPT_SAMPLE_BY:
+        add_counters(parse, request, true);
         break;
     default: /* OPT_OFF and on */
         add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
@@ -285,11 +323,9 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
 static void check_question(struct cmd_parse *parse, struct run_request *request)
 {
     struct pm_error err = PM_ERROR_INIT;
-    if (request->session.asked.metrics && !request->session.asked.text) {
-        (void)cmd_usage_error(parse, "option '--metric' is for the answer to '--ask'");
-        parse->failed = true;
-    } else if (request->session.asked.text &&
-               request->session.settings.runtime.mode == PM_RUN_MODE_OFF) {
+    if (request->session.asked.text)
+        request->session.asked.metrics = request->metrics;
+    if (request->session.asked.text && request->session.settings.runtime.mode == PM_RUN_MODE_OFF) {
         (void)cmd_usage_error(parse, "option '--ask': mode off measures nothing");
         parse->failed = true;
     } else if (request->session.asked.text &&
@@ -298,6 +334,30 @@ static void check_question(struct cmd_parse *parse, struct run_request *request)
         parse->failed = true;
     }
     pm_error_release(&err);
+}
+
+/* Is one counted, not sampled? Then the few sleds of a question read it. */
+static bool is_read(const struct session_counters *counters)
+{
+    for (uint32_t i = 0; i < counters->settings.n; i++)
+        if (!counters->settings.items[i].period)
+            return true;
+    return false;
+}
+
+/* They are read where samples are taken, and belong to contexts. */
+static void check_counters(struct cmd_parse *parse, const struct session_settings *settings,
+                           bool rate_given)
+{
+    if (!session_has_contexts(settings))
+        (void)cmd_usage_error(parse, "events are counted along call paths, and mode %s has none",
+                              pm_mode_name(settings->runtime.mode));
+    else if (rate_given && !settings->runtime.rate_hz)
+        (void)cmd_usage_error(parse, "option '--rate 0': events are only counted where samples are "
+                                     "taken, too");
+    else
+        return;
+    parse->failed = true;
 }
 
 /* What cannot be together. */
@@ -317,8 +377,15 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
                               pm_mode_name(settings->runtime.mode));
         parse->failed = true;
     }
+    if (!parse->failed && request->metrics)
+        add_counters(parse, request, false);
+    if (request->session.asked.text && is_read(&request->counters) &&
+        settings->runtime.mode == PM_RUN_MODE_ACTIVE)
+        settings->runtime.mode = PM_RUN_MODE_EXACT;
+    if (!parse->failed && request->counters.settings.n)
+        check_counters(parse, settings, given.rate);
     request->session.fix = !given.budget;
-    request->session.rate_given = given.rate;
+    request->session.rate_given = given.rate || request->counters.settings.n;
     if (!parse->failed)
         check_question(parse, request);
     if (settings->runtime.mode == PM_RUN_MODE_OFF && request->session.selection && !parse->failed) {
@@ -390,8 +457,15 @@ const struct cmd_option run_options[] = {
      "ask' does. Functions and loops that it names, or that do what it names, are followed. "
      "Samples are taken if they help to answer it. Patterns of modes come first"},
     {OPT_METRIC, "metric", "NAMES",
-     "with --ask: metrics of the answer, separated by commas. Samples are only taken if one of "
-     "them, or the question, needs samples"},
+     "count these events, too: page-faults, context-switches, instructions and others that "
+     "'perfmap metrics' lists, separated by commas. Their numbers are known for each process and "
+     "thread; in mode exact also for each call path, at some 3 us for each event and call. With "
+     "--ask: metrics of the answer; samples are only taken if one of them, or the question, needs "
+     "samples"},
+    {OPT_SAMPLE_BY, "sample-by", "EVENT[:PERIOD]",
+     "take a sample also for each PERIOD of these events, as cache-misses:100003 or "
+     "page-faults:1. A report then shows the event by function, loop, statement and array, as it "
+     "shows CPU time. Without PERIOD, 'perfmap metrics' tells it"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
      "keep at most this many call paths in a process; further calls are counted in their caller. "
      "0: the runtime's own limit"},

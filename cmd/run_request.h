@@ -11,12 +11,16 @@
 #define PM_CMD_RUN_REQUEST_H
 
 #include "cmd/core/cmd.h"
+#include "cmd/session/counters.h"
 #include "cmd/session/session.h"
 
 struct run_request {
     struct session_request session; /* output NULL: from the program's name */
     const char *adapters;           /* auto, none, or their names */
-    const char **look_in;           /* of the session's; owned array of lent strings */
+    const char *metrics;            /* --metric; NULL */
+    struct session_counters counters;
+    char *counters_text;  /* the session's; owned */
+    const char **look_in; /* of the session's; owned array of lent strings */
 };
 
 /* --- run_options.c --- */

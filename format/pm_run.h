@@ -110,6 +110,7 @@ enum pm_run_chunk_kind {
     PM_RUN_CHUNK_OVERHEAD = 14, /* struct pm_run_overhead: at most one */
     PM_RUN_CHUNK_AMBIENT = 16,  /* struct pm_run_ambient, from offset 64: the process's own sets */
     PM_RUN_CHUNK_MEETINGS = 17, /* struct pm_run_meeting, from offset 64 */
+    PM_RUN_CHUNK_COUNTERS = 18, /* struct pm_run_counter, from offset 64: at most one */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -391,6 +392,9 @@ enum pm_run_sample_kind {
     PM_RUN_SAMPLE_LOST = 4,      /* their place is not known, the context is */
     PM_RUN_SAMPLE_WAITING = 5,   /* off-CPU: it slept, waited for data, a lock, another process */
     PM_RUN_SAMPLE_PREEMPTED = 6, /* off-CPU: it could have run, and another had the CPU */
+    /* and on, by item of COUNTERS: events of that counter. time_ns: how many; n_samples: by so many
+     * samples. 0: counted in that context, by reading the counter. */
+    PM_RUN_SAMPLE_COUNTER = 16,
 };
 enum {
     PM_RUN_SAMPLE_CALLER_SURE = 1, /* caller is known, not inferred */
@@ -402,6 +406,9 @@ enum {
     PM_RUN_SAMPLE_PROBE_INNER = 4,
     /* Of PREEMPTED: while PerfMap began with this thread, before the program's code went on. */
     PM_RUN_SAMPLE_BEGINNING = 8,
+    /* Of counters: as KERNEL, or as LOST. */
+    PM_RUN_SAMPLE_IN_KERNEL = 16,
+    PM_RUN_SAMPLE_NOT_LOCATED = 32,
 };
 
 struct pm_run_sample {
@@ -518,6 +525,29 @@ struct pm_run_meeting {
     uint32_t kind; /* enum pm_run_meeting_kind, written last; 0: not finished */
 };
 
+/* An event that is counted (perfmap run --metric, --sample-by), over all threads of the process.
+ * What threads that are running still have counted is not in it, but in items of SAMPLES as far as
+ * samples, or reading the counter, told. */
+struct pm_run_counter {
+    char name[48], unit[24]; /* of the metric; ending with zeros */
+    uint64_t period;         /* a sample for so many events; 0: the counter is read */
+    uint32_t type, flags;    /* of struct perf_event_attr; PM_RUN_COUNTER_* */
+    uint64_t config;
+    uint64_t n_threads, n_threads_failed; /* counted in; could not be */
+    uint64_t count;                       /* of threads that have ended: what the counter had */
+    /* How long it was to count, and did: the kernel lets events take turns where the processor has
+     * too few counters. Counts are as counted. */
+    uint64_t enabled_ns, running_ns;
+    uint64_t n_closed; /* threads whose counter the program closed: its end is missing */
+    int32_t error_no;  /* of the first thread that failed */
+    uint32_t reserved;
+};
+enum {
+    PM_RUN_COUNTER_USER_ONLY = 1, /* the kernel may not be measured */
+    PM_RUN_COUNTER_PRECISE = 2,   /* addresses are those of the instructions that did it */
+};
+#define PM_RUN_COUNTERS_DATA 64u
+
 /* One block, of those that are large. */
 struct pm_run_heap_block {
     uint64_t address, size_bytes;
@@ -607,6 +637,7 @@ PM_RUN_CHECK(sizeof(struct pm_run_sample) == 40, "sample is 40 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_site) == 96, "heap site is 96 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_block) == 40, "heap block is 40 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_meeting) == 64, "meeting is 64 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_counter) == 152, "counter is 152 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_trace) == PM_RUN_TRACE_DATA, "trace header is 128 bytes");
 
 #endif

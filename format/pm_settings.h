@@ -17,6 +17,7 @@
 #ifndef PM_SETTINGS_H
 #define PM_SETTINGS_H
 
+#include "pm_counters.h"
 #include "pm_mode.h"
 
 #include <stddef.h>
@@ -73,6 +74,7 @@ struct pm_settings {
     uint64_t first_pid;         /* of its program; the same */
     uint64_t budget_ppm;        /* of the run's time, for measuring; 0: no limit */
     uint64_t kernel_writes;     /* 1: what the kernel writes is followed; for adapters */
+    const char *counters;       /* events (pm_counters.h); NULL: none */
 };
 
 enum pm_setting_type {
@@ -134,6 +136,7 @@ static const struct pm_setting pm_setting_table[] = {
     PM_NUMBER(first_pid, "PERFMAP_FIRST_PID", true, 0, UINT32_MAX, 0),
     PM_NUMBER(budget_ppm, "PERFMAP_BUDGET", true, 0, 1000000, 0),
     PM_FLAG(kernel_writes, PM_SETTING_KERNEL_WRITES),
+    PM_TEXT(counters, "PERFMAP_COUNTERS", PM_SETTING_NAMES, false, PM_COUNTERS_TEXT_BYTES),
 };
 #undef PM_TEXT
 #undef PM_NUMBER

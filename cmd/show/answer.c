@@ -135,12 +135,23 @@ static bool is_metric(const struct show_answer_page *page, pm_index metric, pm_i
     return metric == PM_NONE ? pm_view_shows(page->report, that) : metric == that;
 }
 
+/* Is one of these bits that of the metric, or of any for PM_NONE? */
+static bool is_among(const struct show_answer_page *page, pm_index metric, uint32_t bits)
+{
+    for (uint32_t m = 0; m < page->report->n_metrics; m++)
+        if (bits & 1u << m && (metric == PM_NONE || page->report->metrics[m] == metric))
+            return true;
+    return false;
+}
+
 bool show_answer_is_at_least(const struct show_answer_page *page, const struct pm_answer_row *row,
                              pm_index metric)
 {
     const struct pm_answer *answer = page->answer;
     bool is_wall = is_metric(page, metric, page->report->wall_metric);
-    bool any = answer->samples_are_at_least && is_metric(page, metric, page->report->cpu_metric);
+    bool any =
+        (answer->samples_are_at_least && is_metric(page, metric, page->report->cpu_metric)) ||
+        is_among(page, metric, answer->counts_at_least);
     for (uint32_t r = 0; r < answer->n_rows; r++) {
         const struct pm_answer_row *one = &answer->rows[r];
         if (!row || one == row)
@@ -154,7 +165,8 @@ bool show_answer_is_at_most(const struct show_answer_page *page, const struct pm
 {
     const struct pm_answer *answer = page->answer;
     bool is_wall = is_metric(page, metric, page->report->wall_metric);
-    bool any = answer->samples_are_at_most && is_metric(page, metric, page->report->cpu_metric);
+    bool any = (answer->samples_are_at_most && is_metric(page, metric, page->report->cpu_metric)) ||
+               is_among(page, metric, answer->counts_at_most);
     for (uint32_t r = 0; r < answer->n_rows; r++) {
         const struct pm_answer_row *one = &answer->rows[r];
         if (!row || one == row)

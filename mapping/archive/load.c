@@ -835,6 +835,7 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->binaries);
     free(data->messages);
     free(data->samplings);
+    free(data->counters);
     free(data->noun_modes);
     free(data->mapping_points);
     free(data->addresses);

@@ -91,6 +91,15 @@ struct pm_sampling {
     bool has_kernel, has_switches;
 };
 
+/* An event that a process counted: table counters. */
+struct pm_event_counter {
+    uint32_t process;
+    const char *metric, *problem; /* problem: "" none */
+    int64_t period;               /* PM_UNKNOWN: it was read */
+    int64_t n_threads, n_threads_failed, n_closed, count, enabled_ns, running_ns;
+    bool is_user_only;
+};
+
 /* A noun that was in another mode than its process. */
 struct pm_noun_mode {
     uint32_t process;
@@ -149,6 +158,7 @@ struct pm_archive_data {
     struct pm_binary *binaries;
     struct pm_message *messages;
     struct pm_sampling *samplings;
+    struct pm_event_counter *counters;       /* by process and metric */
     struct pm_noun_mode *noun_modes;         /* by process and time */
     struct pm_mapping_point *mapping_points; /* by name */
     /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not
@@ -159,7 +169,7 @@ struct pm_archive_data {
      * `bare calls` and `uncounted entries`; of data `passed on`, `left out` */
     uint16_t *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
-        n_noun_modes, n_mapping_points;
+        n_noun_modes, n_mapping_points, n_counters;
     struct pm_call_site *call_sites; /* by noun */
     /* sentences of statements: where the call is, then where the function around that was
      * inlined, ... */

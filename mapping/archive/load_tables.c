@@ -224,6 +224,45 @@ static enum pm_status read_sampling(struct loader *load, sqlite3_stmt *row)
     return PM_OK;
 }
 
+static enum pm_status read_counter(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    if (!load_room(&data->counters, data->n_counters, sizeof *data->counters))
+        return load_no_memory(load);
+    struct pm_event_counter *x = &data->counters[data->n_counters];
+    *x = (struct pm_event_counter){
+        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
+        .metric = load_keep(load, row, 1),
+        .period = load_number(row, 2),
+        .n_threads = load_number(row, 3),
+        .n_threads_failed = load_number(row, 4),
+        .n_closed = load_number(row, 5),
+        .count = load_number(row, 6),
+        .enabled_ns = load_number(row, 7),
+        .running_ns = load_number(row, 8),
+        .is_user_only = sqlite3_column_int(row, 9) != 0,
+        .problem = load_keep(load, row, 10),
+    };
+    if (!x->metric || !x->problem)
+        return load_no_memory(load);
+    if (x->process == PM_NONE)
+        return load_damaged(load, "a counter names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0));
+    data->n_counters++;
+    return PM_OK;
+}
+
+/* Archives made before there were any have no table of them. */
+static enum pm_status has_counters(struct loader *load, sqlite3_stmt *row)
+{
+    (void)row;
+    return load_each_row(load,
+                         "SELECT process, metric, period, n_threads, n_threads_failed, n_closed, "
+                         "count, enabled_ns, running_ns, is_user_only, problem FROM counters "
+                         "ORDER BY process, metric",
+                         read_counter);
+}
+
 static enum pm_status read_noun_mode(struct loader *load, sqlite3_stmt *row)
 {
     struct pm_archive_data *data = load->data;
@@ -389,6 +428,7 @@ enum pm_status load_tables(struct loader *load)
          has_points},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ranks'", has_ranks},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'nodes'", has_nodes},
+        {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'counters'", has_counters},
     };
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)

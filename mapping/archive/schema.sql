@@ -57,6 +57,18 @@ CREATE TABLE sampling (              -- how a process was sampled; no row: it wa
     n_samples INTEGER NOT NULL, n_lost INTEGER NOT NULL,
     problem TEXT                     -- why the source is not perf, for people
 );
+CREATE TABLE counters (              -- events that a process counted (run --metric, --sample-by), beside the clock of samples
+    process INTEGER NOT NULL REFERENCES processes,
+    metric TEXT NOT NULL,            -- name of the metric that has them
+    period INTEGER,                  -- a sample for so many events; NULL: the counter was read
+    n_threads INTEGER NOT NULL, n_threads_failed INTEGER NOT NULL, -- counted in; could not be
+    n_closed INTEGER NOT NULL,       -- threads whose counter the program closed: their last events are missing
+    count INTEGER NOT NULL,          -- as the counter had it when threads ended
+    enabled_ns INTEGER NOT NULL, running_ns INTEGER NOT NULL, -- less running: the kernel let it take turns, and costs are scaled up
+    is_user_only INTEGER NOT NULL,   -- 1: the kernel may not be measured
+    problem TEXT,                    -- why it could not be had in some thread
+    PRIMARY KEY (process, metric)
+) WITHOUT ROWID;
 CREATE TABLE noun_modes (            -- nouns that were in another mode than their process, from the start or for a while
     process INTEGER NOT NULL REFERENCES processes,
     noun INTEGER NOT NULL REFERENCES nouns,

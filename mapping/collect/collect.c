@@ -7,6 +7,7 @@
 #include "collector.h"
 #include "contexts.h"
 #include "costs.h"
+#include "counters.h"
 #include "heap.h"
 #include "import.h"
 #include "kernel.h"
@@ -281,9 +282,10 @@ static enum pm_status names_init(struct collector *c, const struct pm_run_file *
         .causes = pm_alloc_array(n_nouns, sizeof *names->causes),
         .heaps = pm_alloc_array(n_sites, sizeof *names->heaps),
         .heap_codes = pm_alloc_array(n_sites, sizeof *names->heap_codes),
+        .counters = pm_alloc_array(pm_run_file_n_counters(file) + 1, sizeof *names->counters),
     };
     if (!names->binaries || !names->nouns || !names->sentences || !names->causes || !names->heaps ||
-        !names->heap_codes)
+        !names->heap_codes || !names->counters)
         return collect_no_memory(c);
     for (size_t i = 0; i < n_sites; i++)
         names->heaps[i] = COLLECT_NO_HEAP;
@@ -298,6 +300,7 @@ static void names_release(struct collect_names *names)
     free(names->causes);
     free(names->heaps);
     free(names->heap_codes);
+    free(names->counters);
     free(names->metrics);
     free(names->words);
     free(names->located);
@@ -308,6 +311,8 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
 {
     struct collect_names names;
     enum pm_status status = names_init(c, file, &names);
+    if (status == PM_OK)
+        status = collect_counters(c, file, &names);
     if (status == PM_OK)
         status = locate(c, file, &names);
     if (status == PM_OK)

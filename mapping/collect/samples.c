@@ -18,6 +18,7 @@
 #include "collector.h"
 #include "contexts.h"
 #include "costs.h"
+#include "counters.h"
 #include "kernel.h"
 #include "model.h"
 #include "places.h"
@@ -26,6 +27,7 @@
 #include "touches.h"
 #include "words.h"
 
+#include "format/pm_counters.h"
 #include "format/pm_id.h"
 #include "format/pm_sled.h"
 #include "mapping/pif/pif.h"
@@ -50,6 +52,8 @@ static struct sampled add_up(const struct pm_run_file_thread *thread)
     struct sampled sum = {0};
     for (size_t i = 0; i < thread->n_samples; i++) {
         const struct pm_run_file_sample *sample = &thread->samples[i];
+        if (sample->counter)
+            continue;
         if (sample->kind == PM_RUN_SAMPLE_LOST)
             *(sample->n_samples ? &sum.lost : &sum.rest) += (double)sample->time_ns;
         else if (sample->kind == PM_RUN_SAMPLE_USER || sample->kind == PM_RUN_SAMPLE_KERNEL)
@@ -272,6 +276,9 @@ static enum pm_status add_costs(struct sampler *s, uint32_t context,
     uint32_t off_cpu = off_cpu_metric(sample);
     bool is_wall = sampling && sampling->is_wall;
     enum pm_status status = PM_OK;
+    if (sample->counter)
+        return collect_cost(s->c, context, s->thread_row, s->names->counters[sample->counter - 1],
+                            sample->time_ns);
     if (off_cpu)
         status = collect_cost(s->c, context, s->thread_row, off_cpu, sample->time_ns);
     if (status == PM_OK && (is_wall || !off_cpu))
@@ -507,6 +514,7 @@ static bool is_preempted_by_bell(const struct sampler *s, const struct pm_run_fi
 static bool is_located(const struct sampler *s, const struct pm_run_file_sample *sample)
 {
     return sample->kind != PM_RUN_SAMPLE_COST && sample->kind != PM_RUN_SAMPLE_LOST &&
+           sample->kind != PM_RUN_FILE_SAMPLE_COUNTED &&
            !(off_cpu_metric(sample) && !sample->address) && !is_preempted_by_bell(s, sample);
 }
 
@@ -580,8 +588,11 @@ static enum pm_status locate(const struct sampler *s, const struct pm_run_file_s
                              struct collect_located *ret)
 {
     bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
-    /* One that waits entered the kernel by a call. */
-    bool is_call = is_kernel || sample->kind == PM_RUN_SAMPLE_WAITING;
+    /* One that waits entered the kernel by a call. What counters are precise in is done by the
+     * instruction itself. */
+    bool is_call =
+        is_kernel || sample->kind == PM_RUN_SAMPLE_WAITING ||
+        (sample->counter && pm_run_file_counter(s->file, sample->counter - 1)->is_precise);
     enum pm_status status = PM_OK;
     if (sample->address || !is_kernel)
         status = find_code(s, sample->object, sample->address, !is_call, &ret->code);
@@ -673,7 +684,8 @@ static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sam
         return add_own(s, &j.innermost, j.code, place, sample);
     case WAY_PERFMAP:
         /* Down to nothing: it is in whose context it was, and a row of its own. */
-        s->c->processes->own_code_ns += off_cpu_metric(sample) ? 0 : sample->time_ns;
+        s->c->processes->own_code_ns +=
+            off_cpu_metric(sample) || sample->counter ? 0 : sample->time_ns;
         status = step_down(s, &place, j.code->sentence, 0);
         return status == PM_OK ? add_costs(s, place.row, sample) : status;
     case WAY_CALLED:
@@ -751,10 +763,15 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                         .has_gaps = collect_has_gaps(file),
                         .has_below = find_below(thread)};
     struct scale scale = find_scale(thread);
+    struct collect_scaled counted[PM_COUNTERS_MAX] = {0};
     enum pm_status status = s.has_below ? PM_OK : collect_no_memory(c);
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         struct pm_run_file_sample scaled = thread->samples[i];
-        scaled.time_ns = scaled_ns(&scale, &thread->samples[i]);
+        if (scaled.counter)
+            scaled.time_ns = collect_scaled_count(pm_run_file_counter(file, scaled.counter - 1),
+                                                  &counted[scaled.counter - 1], scaled.time_ns);
+        else
+            scaled.time_ns = scaled_ns(&scale, &thread->samples[i]);
         status = place_sample(&s, &scaled, &located[i]);
     }
     free(s.has_below);

@@ -168,6 +168,8 @@ struct pm_answer {
     bool is_at_most;
     /* by the caller: the same of times by samples only, for samples are missing */
     bool samples_are_at_least, samples_are_at_most;
+    /* by the caller: the same of counted events, bits by position among the metrics shown */
+    uint32_t counts_at_least, counts_at_most;
     /* by the caller: costs that are missing may be of it, so `most` is no bound */
     bool is_open;
     /* by the caller: samples meet it by chance only, so no row means that it was rare, or never

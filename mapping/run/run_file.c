@@ -211,8 +211,8 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
 {
     /* Each may use what those before it have loaded. */
     static load_step *const steps[] = {
-        run_load_rest,    run_load_samples, run_load_heap,     run_load_words,
-        run_load_ambient, run_load_trace,   run_load_meetings,
+        run_load_rest,  run_load_counters, run_load_samples, run_load_heap,
+        run_load_words, run_load_ambient,  run_load_trace,   run_load_meetings,
     };
     enum pm_status status = check_header(file, source, err);
     if (status != PM_OK)
@@ -388,6 +388,7 @@ void pm_run_file_free(struct pm_run_file *file)
     free(file->adapted);
     free(file->heap_sites);
     free(file->meetings);
+    free(file->counters);
     free(file->words);
     free(file->heap_numbers);
     free(file->heap_blocks);

@@ -146,7 +146,11 @@ struct pm_run_file_sample {
     uint32_t probe_noun;
     bool probe_inner;            /* and in the time that is measured for it */
     uint64_t n_samples, time_ns; /* time_ns: at most INT64_MAX */
+    /* 1 + the position of a counter, whose events time_ns are; 0: they are times. kind is then
+     * USER, KERNEL or LOST, or COUNTED: read in that context, with no place. */
+    uint32_t counter;
 };
+enum { PM_RUN_FILE_SAMPLE_COUNTED = 100 };
 
 struct pm_run_file_thread {
     uint32_t tid, n_threads;
@@ -200,6 +204,19 @@ struct pm_run_file_sampling {
     int error_no;            /* why the source is not perf; 0 */
     uint64_t active_pair_ps; /* mode active: cost of a pair of events; 0 unknown */
     uint64_t start_cpu_ns;   /* CPU time of the process before the runtime began; 0 unknown */
+};
+
+/* An event that was counted, over all threads of the process. */
+struct pm_run_file_counter {
+    struct pm_str name, unit; /* of the metric; [a-z0-9_]; printable ASCII */
+    uint64_t period;          /* a sample for so many events; 0: the counter was read */
+    uint32_t type;            /* of struct perf_event_attr */
+    uint64_t config;
+    bool is_user_only; /* what the kernel did is not in it */
+    bool is_precise;   /* samples have the addresses of the instructions that did it */
+    uint64_t n_threads, n_threads_failed, n_closed; /* as in format/pm_run.h */
+    uint64_t count, enabled_ns, running_ns;         /* each at most INT64_MAX */
+    int error_no;                                   /* 0: it could be had */
 };
 
 /* What measuring cost, as the process reckoned itself when it had used cpu_ns. 0: not known. */
@@ -280,6 +297,8 @@ size_t pm_run_file_n_counts(const struct pm_run_file *file);
 const struct pm_run_file_counts *pm_run_file_counts(const struct pm_run_file *file, size_t index);
 /* NULL: was not sampled */
 const struct pm_run_file_sampling *pm_run_file_sampling(const struct pm_run_file *file);
+size_t pm_run_file_n_counters(const struct pm_run_file *file);
+const struct pm_run_file_counter *pm_run_file_counter(const struct pm_run_file *file, size_t index);
 /* NULL: it did not */
 const struct pm_run_file_overhead *pm_run_file_overhead(const struct pm_run_file *file);
 size_t pm_run_file_n_adapted(const struct pm_run_file *file);

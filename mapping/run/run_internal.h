@@ -97,6 +97,8 @@ struct pm_run_file {
     size_t n_counts;
     struct pm_run_file_sampling sampling;
     bool has_sampling;
+    struct pm_run_file_counter *counters;
+    size_t n_counters;
     struct pm_run_file_overhead overhead;
     bool has_overhead;
     struct pm_run_file_adapted *adapted;
@@ -141,6 +143,11 @@ PM_MUST_CHECK enum pm_status run_load_threads(struct pm_run_file *file,
 PM_MUST_CHECK enum pm_status run_load_rest(struct pm_run_file *file,
                                            const struct run_source *source,
                                            const struct run_chunks *list, struct pm_error *err);
+
+/* Which events were counted; before the samples. */
+PM_MUST_CHECK enum pm_status run_load_counters(struct pm_run_file *file,
+                                               const struct run_source *source,
+                                               const struct run_chunks *list, struct pm_error *err);
 
 /* Samples, how they were taken, and what was disarmed. */
 PM_MUST_CHECK enum pm_status run_load_samples(struct pm_run_file *file,

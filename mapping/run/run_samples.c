@@ -116,6 +116,16 @@ void run_take_place(const struct pm_run_file *file, const struct run_object_orde
         *ret_address = address - file->objects[*ret_object].load_bias;
 }
 
+/* Without samples it was read in a context, or is PerfMap's own, which has a place. */
+static uint32_t kind_of_counted(const struct pm_run_sample *raw)
+{
+    if (raw->flags & PM_RUN_SAMPLE_NOT_LOCATED)
+        return PM_RUN_SAMPLE_LOST;
+    if (raw->n_samples == 0 && raw->address == 0)
+        return PM_RUN_FILE_SAMPLE_COUNTED;
+    return raw->flags & PM_RUN_SAMPLE_IN_KERNEL ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_USER;
+}
+
 static void take_sample(const struct pm_run_file *file, const struct run_thread_load *load,
                         const struct run_object_order *order, const struct pm_run_sample *raw,
                         struct sample_damage *damage, struct pm_run_file_sample *ret_sample)
@@ -139,7 +149,11 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
         damage->n_times++;
         ret_sample->time_ns = ret_sample->n_samples = 0;
     }
-    if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_COST) {
+    if (raw->kind >= PM_RUN_SAMPLE_COUNTER &&
+        raw->kind < PM_RUN_SAMPLE_COUNTER + file->n_counters) {
+        ret_sample->counter = 1u + raw->kind - PM_RUN_SAMPLE_COUNTER;
+        ret_sample->kind = kind_of_counted(raw);
+    } else if (raw->kind < PM_RUN_SAMPLE_USER || raw->kind > PM_RUN_SAMPLE_COST) {
         damage->n_kinds++;
         ret_sample->kind = PM_RUN_SAMPLE_LOST;
     }
@@ -148,8 +162,9 @@ static void take_sample(const struct pm_run_file *file, const struct run_thread_
         ret_sample->address = raw->address; /* looked at with the words */
         return;
     }
-    bool has_place =
-        ret_sample->kind != PM_RUN_SAMPLE_LOST && ret_sample->kind != PM_RUN_SAMPLE_OFF_CPU;
+    bool has_place = ret_sample->kind != PM_RUN_SAMPLE_LOST &&
+                     ret_sample->kind != PM_RUN_SAMPLE_OFF_CPU &&
+                     ret_sample->kind != PM_RUN_FILE_SAMPLE_COUNTED;
     run_take_place(file, order, has_place ? raw->address : 0, raw->generation, &ret_sample->object,
                    &ret_sample->address);
     bool is_probe = has_place && raw->flags & PM_RUN_SAMPLE_PROBE;

@@ -532,8 +532,9 @@ static void warn_of_budget(struct warner *warner)
     if (!isnan(facts.samples_pct) && facts.samples_pct > budget_pct)
         warn(warner,
              "measuring took more than its budget of %g %%: samples alone take %.1f %%; a lower "
-             "--rate of 'perfmap run' takes less",
-             budget_pct, facts.samples_pct);
+             "--rate of 'perfmap run' takes less%s",
+             budget_pct, facts.samples_pct,
+             warner->view->data->n_counters ? ", and so does a larger period of --sample-by" : "");
     if (!isnan(facts.fixed_pct) && facts.fixed_pct > budget_pct / 2) {
         bool words = warner->view->has_words, asked = has_asked(data);
         warn(warner,
@@ -626,6 +627,18 @@ static void warn_of_not_located(struct warner *warner)
              100 * lost_ns / all_ns);
 }
 
+static void warn_of_counters(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    for (uint32_t m = 0; m < view->n_metrics; m++)
+        for (int which = 0; which < PM_VIEW_N_COUNTED_NOTES; which++) {
+            struct pm_buf text = PM_BUF_INIT(1024);
+            if (pm_view_say_counted(view, m, (enum pm_view_counted_note)which, &text))
+                warn(warner, "%s", text.data);
+            pm_buf_release(&text);
+        }
+}
+
 /* Those of time without samples have their own. */
 static bool is_partial(const struct pm_view *view, const struct pm_view_row *row, uint32_t m)
 {
@@ -633,6 +646,7 @@ static bool is_partial(const struct pm_view *view, const struct pm_view_row *row
     bool of_samples = view->metrics[m] == view->cpu_metric && traits->own_lacks_samples &&
                       (view->is_placed[view->metrics[m]] || !traits->costs_are_at_least);
     bool of_wall = traits->is_untimed && view->metrics[m] == view->wall_metric;
+    of_samples |= pm_view_row_lacks_counts(view, row, m, false) || pm_view_counts_are_cut(view, m);
     return !traits->path_is_at_least && !traits->data_is_at_least && !of_samples && !of_wall &&
            pm_view_is_at_least(view, row, m, false);
 }
@@ -712,6 +726,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_steal(&warner);
     warn_of_doubt(&warner);
     warn_of_not_located(&warner);
+    warn_of_counters(&warner);
     warn_of_partial(&warner);
     warn_of_data(&warner);
     warn_of_budget(&warner);

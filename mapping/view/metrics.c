@@ -66,6 +66,20 @@ size_t pm_view_bare_metric_len(const struct pm_graph_metric *metric)
                : strlen(metric->name);
 }
 
+/* Events have the names that perf(1) has for them: "page-faults" is page_faults. */
+static bool is_event_name(struct pm_str name, const char *known, size_t len)
+{
+    if (name.len != len)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        bool is_big = name.p[i] >= 'A' && name.p[i] <= 'Z';
+        char c = is_big ? (char)(name.p[i] - 'A' + 'a') : name.p[i];
+        if (c != known[i] && !(c == '-' && known[i] == '_'))
+            return false;
+    }
+    return true;
+}
+
 /* A metric by its name, or its name without the unit; "calls" and "time" are the usual two. */
 static pm_index find_metric(const struct pm_view *view, struct pm_str name)
 {
@@ -78,6 +92,12 @@ static pm_index find_metric(const struct pm_view *view, struct pm_str name)
         const char *known = graph->metrics[m].name;
         size_t bare_len = pm_view_bare_metric_len(&graph->metrics[m]);
         if (pm_str_is(name, known) || pm_str_eq(name, (struct pm_str){known, bare_len}))
+            return m;
+    }
+    for (pm_index m = 0; m < graph->n_metrics; m++) {
+        const char *known = graph->metrics[m].name;
+        if (is_event_name(name, known, strlen(known)) ||
+            is_event_name(name, known, pm_view_bare_metric_len(&graph->metrics[m])))
             return m;
     }
     return PM_NONE;
@@ -267,6 +287,7 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
             !pm_view_is_fine(view) && !pm_view_is_timed_run(view))
             view->metrics[view->n_metrics++] = view->wall_metric;
         add_off_cpu(view);
+        pm_view_add_counted(view);
     }
     for (const char *p = view->options.metrics; p && status == PM_OK;) {
         size_t len = strcspn(p, ",");
@@ -407,6 +428,9 @@ bool pm_view_is_uncertain(const struct pm_view *view, const struct pm_view_row *
 {
     if (share_is_doubtful(view, row) ||
         (!view->options.tree && pm_view_has_words_of_inlined(view, row, view->primary)))
+        return true;
+    if (view->n_metrics != 0 &&
+        pm_view_counts_are_few(view, view->primary, value_of(view, row, view->primary)))
         return true;
     if (view->n_metrics == 0 || view->metrics[view->primary] != view->cpu_metric ||
         view->samples_metric == PM_NONE)

@@ -164,7 +164,8 @@ enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
         view->is_placed[cost->metric] |=
             cost->value != 0 && noun != PM_NONE && pm_view_noun_is_machine_code(view, noun);
     }
-    return pm_view_find_lost(view, err);
+    enum pm_status status = pm_view_find_lost_counts(view, err);
+    return status == PM_OK ? pm_view_find_lost(view, err) : status;
 }
 
 void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_view_traits *traits)
@@ -184,6 +185,8 @@ bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *r
         return true;
     if (metric == view->cpu_metric &&
         (inclusive ? traits->inclusive_lacks_samples : traits->own_lacks_samples))
+        return true;
+    if (pm_view_row_lacks_counts(view, row, m, inclusive) || pm_view_counts_are_cut(view, m))
         return true;
     if (metric == view->wall_metric)
         return traits->times_are_at_least || (inclusive && traits->is_untimed);

@@ -642,6 +642,7 @@ void pm_view_release(struct pm_view *view)
     free(view->is_untimed);
     free(view->partial);
     free(view->lost_ns);
+    pm_view_release_lost_counts(view);
     free(view->taken_ns);
     free(view->timed_ns);
     free(view->preempted);

@@ -560,6 +560,79 @@ static enum pm_status note_not_located(struct pm_view *view, struct pm_answer *a
     return status;
 }
 
+/* The same of events that were counted and not located; bits by position in view->metrics. */
+static unsigned sides_without_places(const struct pm_view *view, const struct pm_view_lost *lost,
+                                     const struct pm_answer *answer)
+{
+    const struct pm_graph *graph = view->data->graph;
+    unsigned sides = 0;
+    for (pm_index c = 0; lost->counts && c < graph->n_contexts; c++) {
+        pm_index around = graph->contexts[c].parent;
+        if (!answer->active[c] || around == PM_NONE)
+            continue;
+        if (pm_view_may_lack(view, lost, c, true) && !answer->active[around])
+            sides |= PM_ASK_ASKED;
+        if (is_not_located(view, graph->contexts[c].sentence) && pm_ask_denies(answer))
+            sides |= PM_ASK_DENIED;
+    }
+    return sides;
+}
+
+static enum pm_status note_counter(struct pm_view *view, uint32_t m, struct pm_answer *answer,
+                                   struct pm_error *err)
+{
+    struct pm_view_lost lost;
+    enum pm_status status = pm_view_find_lost_of(view, view->metrics[m], err, &lost);
+    if (status != PM_OK)
+        return status;
+    unsigned sides = sides_without_places(view, &lost, answer);
+    bool is_cut = pm_view_counts_are_cut(view, m);
+    free(lost.counts);
+    if (sides)
+        widen_bounds(view, answer, is_not_located);
+    if (sides & PM_ASK_ASKED || is_cut) {
+        answer->counts_at_least |= 1u << m;
+        answer->is_partial = true;
+    }
+    if (sides & PM_ASK_DENIED) {
+        answer->counts_at_most |= 1u << m;
+        answer->is_at_most = true;
+    }
+    return PM_OK;
+}
+
+static enum pm_status say_counter(const struct pm_view *view, uint32_t m, struct pm_answer *answer,
+                                  struct pm_error *err)
+{
+    struct pm_buf text = PM_BUF_INIT(1024);
+    pm_buf_printf(
+        &text,
+        "some of %s was counted and not located, around what was asked for and perhaps in "
+        "it: 'perfmap run --sample-by' locates it, and --mode exact counts it along call "
+        "paths",
+        view->data->graph->metrics[view->metrics[m]].name);
+    enum pm_status status = pm_ask_add_note(answer, &text, err);
+    pm_buf_release(&text);
+    return status;
+}
+
+static enum pm_status note_counters(struct pm_view *view, struct pm_answer *answer,
+                                    struct pm_error *err)
+{
+    for (uint32_t m = 0; m < view->n_metrics; m++) {
+        if (!pm_view_is_counted(view, m))
+            continue;
+        enum pm_status status = note_counter(view, m, answer, err);
+        if (status != PM_OK)
+            return status;
+        bool is_said = (answer->counts_at_least | answer->counts_at_most) & 1u << m;
+        status = is_said ? say_counter(view, m, answer, err) : PM_OK;
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 /* Objects that were compiled without the plugin may touch it as well. */
 static enum pm_status note_without_map(const struct pm_view *view,
                                        const struct pm_question *question, struct pm_answer *answer,
@@ -656,6 +729,9 @@ enum pm_status pm_ask_note_gaps(struct pm_view *view, const struct pm_question *
     if (status != PM_OK)
         return status;
     status = note_not_located(view, answer, err);
+    if (status != PM_OK)
+        return status;
+    status = note_counters(view, answer, err);
     if (status != PM_OK)
         return status;
     status = note_without_map(view, question, answer, err);

@@ -145,6 +145,8 @@ static void mark_rows(struct pm_view *view, struct counts *counts, const unsigne
             mark_calls(traits, disarmed[sentence]);
             traits->own_lacks_samples |= pm_view_lacks_samples(view, c, false);
             traits->inclusive_lacks_samples |= pm_view_lacks_samples(view, c, true);
+            traits->own_lacks_counts |= (uint8_t)pm_view_lacks_counts(view, c, false);
+            traits->inclusive_lacks_counts |= (uint8_t)pm_view_lacks_counts(view, c, true);
             pm_view_mark_partial(view, pm_graph_first_noun(graph, sentence), traits);
             if (lift->rows[row].n_destinations > 1 && view->in_focus[c])
                 add_reasons(view, sentence, traits);

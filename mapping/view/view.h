@@ -126,6 +126,8 @@ struct pm_view_traits {
     bool has_others_time;    /* code that it called jumped away: what came then counts for it */
     /* It was active while much CPU time was spent that no sample stands for. */
     bool own_lacks_samples, inclusive_lacks_samples;
+    /* The same of events: bits by position in view->lost_counts. */
+    uint8_t own_lacks_counts, inclusive_lacks_counts;
 };
 
 /* Amounts of one metric. Averages: see pm_amount. */
@@ -241,6 +243,13 @@ struct pm_view {
     unsigned char *partial;     /* per noun, by pm_view_find_partial */
     int64_t *lost_ns; /* per context: CPU time without samples, of it and those around it; NULL */
     int64_t least_lost_ns; /* less is not much: then lost_ns is NULL */
+    struct pm_view_lost {
+        pm_index metric;
+        int64_t *counts;                /* per context, as lost_ns */
+        int64_t least;                  /* less is not much */
+        double sum, all;                /* not located; of so many */
+    } lost_counts[PM_VIEW_MAX_METRICS]; /* of events of which much was not located */
+    uint32_t n_lost_counts;
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
     bool has_words;  /* the program or an adapter said words of its own */
     bool has_inlined;      /* rows with traits.has_inlined */
@@ -420,6 +429,39 @@ PM_MUST_CHECK enum pm_status pm_view_find_partial(struct pm_view *view, struct p
 PM_MUST_CHECK enum pm_status pm_view_find_lost(struct pm_view *view, struct pm_error *err);
 /* May the context, own or inclusive, have spent much of that? */
 bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool inclusive);
+
+/* --- counters.c: events that were counted; m: a position in view->metrics --- */
+bool pm_view_is_counted(const struct pm_view *view, uint32_t m);
+/* Shows all that were, as far as there is room. */
+void pm_view_add_counted(struct pm_view *view);
+/* Is a number of them that large uncertain: of few samples, or scaled? */
+bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value);
+/* Are some events in no count at all? */
+bool pm_view_counts_are_cut(const struct pm_view *view, uint32_t m);
+/* As pm_view_find_lost and pm_view_lacks_samples, of one metric. ret_lost->counts, to be freed, is
+ * NULL where little was not located. */
+PM_MUST_CHECK enum pm_status pm_view_find_lost_of(const struct pm_view *view, pm_index metric,
+                                                  struct pm_error *err,
+                                                  struct pm_view_lost *ret_lost);
+bool pm_view_may_lack(const struct pm_view *view, const struct pm_view_lost *lost, pm_index context,
+                      bool inclusive);
+/* The same of all that are shown; bits by position in view->lost_counts. */
+PM_MUST_CHECK enum pm_status pm_view_find_lost_counts(struct pm_view *view, struct pm_error *err);
+unsigned pm_view_lacks_counts(const struct pm_view *view, pm_index context, bool inclusive);
+bool pm_view_row_lacks_counts(const struct pm_view *view, const struct pm_view_row *row, uint32_t m,
+                              bool inclusive);
+void pm_view_release_lost_counts(struct pm_view *view);
+/* What is to be said of how a shown metric was counted. False: nothing of this. */
+enum pm_view_counted_note {
+    PM_VIEW_COUNTED_LOST,
+    PM_VIEW_COUNTED_SCALED,
+    PM_VIEW_COUNTED_USER,
+    PM_VIEW_COUNTED_FAILED,
+    PM_VIEW_COUNTED_CLOSED,
+    PM_VIEW_N_COUNTED_NOTES
+};
+bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_counted_note which,
+                         struct pm_buf *text);
 /* A function that ends by a jump into code without sleds, called: nothing tells when that code has
  * returned, so the time of it is the caller's. */
 bool pm_view_is_left_by_jump(const struct pm_view *view, pm_index context);

@@ -76,6 +76,7 @@ struct pmr_process {
     char run_dir[PM_SETTING_DIR_BYTES];
     uint32_t rank_plus_1, n_ranks;
     char node[64], job[24]; /* as in struct pm_run_header */
+    struct pm_counter_settings counters;
     char text[3792];
 };
 extern struct pmr_process pm_process;

@@ -46,6 +46,9 @@ void pm_sample_thread_end(struct pm_tls *t); /* drains, closes */
  * handler. Returns the time stamp counter when the ring was read: what happened later is charged
  * by the next call. */
 uint64_t pm_sample_drain(struct pm_tls *t);
+/* Behind an event of a thread that reads counters, whose drain has read them: what they have
+ * counted since is PerfMap's own. */
+void pm_sample_resume(struct pm_tls *t);
 /* What came before that time (CLOCK_MONOTONIC_RAW) only. */
 void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns);
 void pm_sample_process_end(void); /* drains all threads' rings */

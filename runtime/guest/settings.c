@@ -91,6 +91,15 @@ static void apply_sampling(const struct pm_settings *settings)
     pm_process.sample_force = source_of(settings->samples);
 }
 
+/* Events are counted where samples are taken. */
+static void apply_counters(const char *text)
+{
+    if (!pm_counters_parse(text, &pm_process.counters))
+        pm_say("ignored a setting that is damaged", "PERFMAP_COUNTERS", 0);
+    if (!pm_sample_is_on())
+        pm_process.counters.n = 0;
+}
+
 bool pm_settings_apply(const struct pm_settings *settings)
 {
     if (settings->run_dir == NULL || strlen(settings->run_dir) >= sizeof pm_process.run_dir)
@@ -103,6 +112,7 @@ bool pm_settings_apply(const struct pm_settings *settings)
     pm_process.max_depth = (uint32_t)settings->max_depth;
     apply_points(settings->mapping_points);
     apply_sampling(settings);
+    apply_counters(settings->counters);
     pm_process.heap = has_contexts(settings) && settings->heap != 0;
     pm_process.heap_block_bytes = settings->heap_min_bytes;
     pm_process.trace_limit_bytes = settings->trace_limit_bytes;

@@ -50,7 +50,7 @@
 
 enum {
     PAGE = PM_RUN_PAGE,
-    LARGEST_RING_PAGES = 32, /* 119 samples */
+    LARGEST_RING_PAGES = 32, /* 112 samples */
     PLACES_PAGES = 8,        /* of threads but the first: they come and go */
     DEEP_RING_PAGES = 256,   /* of deep samples: 126 of the first thread, 63 of others */
     LEAST_DEEP_PAGES = 32,
@@ -72,9 +72,11 @@ enum {
 struct perf_sample {
     struct perf_event_header header;
     uint64_t ip;
-    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
-    uint64_t cpu_ns;  /* the event's count: CPU time since it was opened */
-    uint64_t abi;     /* 0: no registers, and then no stack either */
+    uint64_t time_ns;                /* CLOCK_MONOTONIC_RAW */
+    uint64_t count;                  /* of the event; the clock's: CPU time since it was opened */
+    uint64_t enabled_ns, running_ns; /* how long it was to count, and did */
+    uint64_t event_id;
+    uint64_t abi; /* 0: no registers, and then no stack either */
     /* Of the program, as SAMPLE_REGISTERS_USER asks, in the kernel's order. */
 #if defined(__x86_64__)
     uint64_t rbx_rbp[2], sp, user_ip, r12_to_r15[4];
@@ -107,7 +109,7 @@ enum {
                   PERF_SAMPLE_STACK_USER,
 };
 #if defined(__x86_64__)
-_Static_assert(SAMPLE_STACK == 112, "five words, eight registers, a word");
+_Static_assert(SAMPLE_STACK == 136, "eight words, eight registers, a word");
 #else
 static const uint64_t SAMPLE_REGISTERS_USER = 1ull << 31 | 1ull << 32;
 #endif
@@ -137,6 +139,15 @@ static uint64_t some_period_ns(void)
     return period_ns - period_ns / 10 + (mixed >> 32) * (period_ns / 5) / UINT32_MAX;
 }
 
+void pm_perf_ask_samples(struct perf_event_attr *attr, uint64_t period, uint64_t stack_bytes)
+{
+    attr->sample_period = period;
+    attr->sample_type = SAMPLE_TYPE;
+    attr->read_format = PM_PERF_READ_FORMAT;
+    attr->sample_regs_user = SAMPLE_REGISTERS_USER;
+    attr->sample_stack_user = (uint32_t)stack_bytes;
+}
+
 static long open_clock(struct pm_sampler *s, bool with_kernel)
 {
     s->period_ns = some_period_ns();
@@ -144,10 +155,6 @@ static long open_clock(struct pm_sampler *s, bool with_kernel)
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof attr,
         .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = s->period_ns,
-        .sample_type = SAMPLE_TYPE,
-        .sample_regs_user = SAMPLE_REGISTERS_USER,
-        .sample_stack_user = (uint32_t)s->stack_bytes,
         .exclude_kernel = !with_kernel,
         .exclude_hv = 1,
         .context_switch = 1,
@@ -157,6 +164,7 @@ static long open_clock(struct pm_sampler *s, bool with_kernel)
         .watermark = 1,
         .wakeup_watermark = 1u << 30,
     };
+    pm_perf_ask_samples(&attr, s->period_ns, s->stack_bytes);
     return event_open(&attr);
 }
 
@@ -258,9 +266,8 @@ static int map_some_ring(struct pm_sampler *s, long fd, uint64_t pages, uint64_t
 static int map_first_ring(struct pm_sampler *s, long fd)
 {
     uint32_t n = pm_load(n_rings);
-    uint64_t pages = n < MANY_THREADS        ? LARGEST_RING_PAGES
-                     : n < VERY_MANY_THREADS ? LARGEST_RING_PAGES / 2
-                                             : LARGEST_RING_PAGES / 4;
+    uint64_t largest = pm_counters_sample() ? DEEP_RING_PAGES : LARGEST_RING_PAGES;
+    uint64_t pages = n < MANY_THREADS ? largest : n < VERY_MANY_THREADS ? largest / 2 : largest / 4;
     return map_some_ring(s, fd, pages, 2);
 }
 
@@ -275,37 +282,65 @@ static int map_deep_ring(struct pm_sampler *s, long fd)
     return map_some_ring(s, fd, pages, LEAST_DEEP_PAGES);
 }
 
-/* Sixteen times in what the ring takes to fill, for it may find the thread in the kernel most of
- * the time. Without a bell samples may get lost in code without sleds, their time does not. The
- * first comes early: it tells whether stacks are too short. */
-static void open_bell(struct pm_sampler *s, bool is_early)
+/* What rings for so many of these events. NULL: nothing does. */
+static void *bell_of(const struct pm_sampler *s, uint32_t type, uint64_t config, uint64_t period)
 {
-    uint64_t n_samples = s->ring_bytes / record_bytes(s->stack_bytes) / 16;
-    s->is_early_bell = is_early && n_samples > EARLY_SAMPLES;
-    if (s->is_early_bell)
-        n_samples = EARLY_SAMPLES;
     struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
+        .type = type,
         .size = sizeof attr,
-        .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = s->period_ns * (n_samples != 0 ? n_samples : 1),
+        .config = config,
+        .sample_period = period,
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };
     long fd = event_open(&attr);
     if (is_error(fd))
-        return;
+        return NULL;
     long page = pm_sys(SYS_mmap, 0, PAGE, PROT_READ, MAP_SHARED, fd, 0);
-    s->bell = pm_mapped(page, PAGE);
+    void *bell = pm_mapped(page, PAGE);
     struct {
         int type, pid;
     } owner = {F_OWNER_TID, (int)s->slot->tid};
-    if (s->bell != NULL) {
+    if (bell != NULL) {
         pm_sys(SYS_fcntl, fd, F_SETOWN_EX, &owner);
         pm_sys(SYS_fcntl, fd, F_SETSIG, PM_SAMPLE_SIGNAL);
         pm_sys(SYS_fcntl, fd, F_SETFL, O_RDWR | O_ASYNC);
     }
     pm_sys(SYS_close, fd);
+    return bell;
+}
+
+static uint64_t ring_samples(const struct pm_sampler *s)
+{
+    return s->ring_bytes / record_bytes(s->stack_bytes);
+}
+
+/* Sixteen times in what the ring takes to fill, for it may find the thread in the kernel most of
+ * the time. Without a bell samples may get lost in code without sleds, their time does not. The
+ * first comes early: it tells whether stacks are too short. */
+static void open_bell(struct pm_sampler *s, bool is_early)
+{
+    uint64_t n_samples = ring_samples(s) / 16;
+    s->is_early_bell = is_early && n_samples > EARLY_SAMPLES;
+    if (s->is_early_bell)
+        n_samples = EARLY_SAMPLES;
+    s->bell = bell_of(s, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
+                      s->period_ns * (n_samples != 0 ? n_samples : 1));
+}
+
+/* Events that software counts may come by thousands between two looks of the clock's bell. Those
+ * of the processor come in periods that are chosen to be about as long as the clock's. */
+static void open_counter_bells(struct pm_sampler *s)
+{
+    uint64_t n_samples = ring_samples(s) / 4;
+    for (uint32_t i = 0; i < pm_process.counters.n; i++) {
+        const struct pm_counter_setting *setting = &pm_process.counters.items[i];
+        struct pm_counter *counter = &s->counters[i];
+        if (setting->type == PERF_TYPE_SOFTWARE && setting->period != 0 &&
+            counter->fd_plus_1 != 0 && !(setting->flags & PM_COUNTER_IN_KERNEL))
+            counter->bell = bell_of(s, PERF_TYPE_SOFTWARE, setting->config,
+                                    setting->period * (n_samples != 0 ? n_samples : 1));
+    }
 }
 
 /* The kernel's own registers are those of a switch, so it has to be allowed. Only contexts are
@@ -321,16 +356,13 @@ static void open_places(struct pm_sampler *s)
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof attr,
         .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-        .sample_period = 1,
-        .sample_type = SAMPLE_TYPE,
-        .sample_regs_user = SAMPLE_REGISTERS_USER,
-        .sample_stack_user = (uint32_t)s->off_ring.stack_bytes,
         .exclude_hv = 1,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC_RAW,
         .watermark = 1,
         .wakeup_watermark = 1u << 30,
     };
+    pm_perf_ask_samples(&attr, 1, s->off_ring.stack_bytes);
     long fd = event_open(&attr);
     if (is_error(fd))
         return;
@@ -370,6 +402,8 @@ static int open_ring(struct pm_sampler *s)
     if (is_error(fd))
         return (int)-fd;
     int error_no = is_deep ? map_deep_ring(s, fd) : map_first_ring(s, fd);
+    if (error_no == 0)
+        pm_counters_open(s, fd);
     pm_sys(SYS_close, fd);
     return error_no;
 }
@@ -377,6 +411,7 @@ static int open_ring(struct pm_sampler *s)
 static void open_helpers(struct pm_sampler *s)
 {
     open_bell(s, s->stack_bytes < s->most_stack_bytes);
+    open_counter_bells(s);
     open_places(s);
 }
 
@@ -401,7 +436,8 @@ static bool open_brief_timer(struct pm_sampler *s)
 
 static bool open_brief(struct pm_sampler *s)
 {
-    if (pm_load(n_brief) < BRIEF_THREADS || is_main_thread() || !open_brief_timer(s))
+    if (pm_load(n_brief) < BRIEF_THREADS || is_main_thread() || pm_process.counters.n != 0 ||
+        !open_brief_timer(s))
         return false;
     s->stack_bytes = PM_STACK_BYTES;
     long fd = open_event(s);
@@ -453,6 +489,11 @@ static void close_bell(struct pm_sampler *s)
 static void close_helpers(struct pm_sampler *s)
 {
     close_bell(s);
+    for (uint32_t i = 0; i < pm_process.counters.n; i++) {
+        if (s->counters[i].bell != NULL)
+            pm_sys(SYS_munmap, s->counters[i].bell, PAGE);
+        s->counters[i].bell = NULL;
+    }
     if (s->off_ring.ring != NULL)
         pm_sys(SYS_munmap, s->off_ring.ring, PAGE + s->off_ring.bytes);
     s->off_ring.ring = NULL;
@@ -548,6 +589,8 @@ void pm_perf_deepen(struct pm_sampler *s)
         old.stack_bytes < PM_DEEP_STACK_BYTES ? PM_DEEP_STACK_BYTES : PM_DEEPEST_STACK_BYTES;
     long fd = open_clock(s, s->has_kernel);
     int error_no = is_error(fd) ? EPERM : map_deep_ring(s, fd);
+    if (error_no == 0)
+        pm_counters_open(s, fd);
     if (!is_error(fd))
         pm_sys(SYS_close, fd);
     struct ring deep = ring_of(s);
@@ -644,7 +687,7 @@ static bool read_sample(const struct pm_sampler *s, const struct perf_event_head
     bool in_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     *ret_taken = (struct pm_taken){.address = in_kernel ? 0 : sample->ip,
                                    .time_ns = sample->time_ns,
-                                   .cpu_ns = sample->cpu_ns,
+                                   .cpu_ns = sample->count,
                                    .period_ns = s->period_ns,
                                    .kind = in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_USER};
     if (sample->abi == 0 || header->size < SAMPLE_STACK)
@@ -668,8 +711,13 @@ static bool read_sample(const struct pm_sampler *s, const struct perf_event_head
 static void take_sample(struct pm_sampler *s, const struct perf_event_header *header)
 {
     struct pm_taken taken;
-    if (read_sample(s, header, &taken))
+    if (!read_sample(s, header, &taken))
+        return;
+    int counter = pm_counters_find(s, ((const struct perf_sample *)header)->event_id);
+    if (counter < 0)
         pm_sample_take(s, &taken);
+    else
+        pm_sample_count(s, (uint32_t)counter, &taken, pm_process.counters.items[counter].period);
 }
 
 /* Gives room back to the kernel, as much as time has passed for. */
@@ -801,6 +849,17 @@ static void split_wait(struct pm_sampler *s, uint64_t until_ns)
     s->off_since_ns = until_ns;
 }
 
+/* Is the sample there one of a counter? Words of a record are in one piece. */
+static bool is_counters(const struct pm_sampler *s, uint64_t tail)
+{
+    uint64_t id;
+    if (pm_process.counters.n == 0)
+        return false;
+    uint64_t at = (tail + offsetof(struct perf_sample, event_id)) & (s->ring_bytes - 1);
+    memcpy(&id, (const char *)s->ring + PAGE + at, sizeof id);
+    return pm_counters_find(s, id) >= 0;
+}
+
 /* What the thread's clock counted beyond all samples so far and those in the ring. The event's
  * own count tells in which of the gaps between them that was (pm_sample_take), but not how much:
  * it goes on while another virtual machine has the processor. */
@@ -817,7 +876,7 @@ static void find_missing(struct pm_sampler *s, uint64_t cpu_ns, uint64_t tail, u
         memcpy(&header, data + (tail & (s->ring_bytes - 1)), sizeof header);
         if (header.size < sizeof header)
             break;
-        n += header.type == PERF_RECORD_SAMPLE;
+        n += header.type == PERF_RECORD_SAMPLE && !is_counters(s, tail);
         tail += header.size;
     }
     uint64_t spent_ns = cpu_ns - s->cpu_before_ns;
@@ -842,7 +901,9 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t cpu_ns, uint64_t until_ns)
             break;
         tail += header->size;
         uint64_t time_ns = time_of(header);
-        if (time_ns != 0 && time_ns < s->from_ns) /* has been in the ring before this one */
+        /* has been in the ring before this one, but for those of counters, which change rings */
+        if (time_ns != 0 && time_ns < s->from_ns &&
+            !(header->type == PERF_RECORD_SAMPLE && is_counters(s, tail - header->size)))
             continue;
         if (header->type == PERF_RECORD_SAMPLE)
             take_sample(s, header);

@@ -5,6 +5,7 @@
  *   perf.c           perf_event_open: a ring for each thread
  *   timer.c          POSIX timers, where perf events are refused
  *   store.c          equal samples are one item in the run file
+ *   counters.c       events beside the clock that somebody asked for
  *   callers.c        who called it: code/places.h says which code lies where, code/unwind.h reads
  *                    the tables that it carries
  *
@@ -21,6 +22,7 @@
 
 #include <signal.h>
 
+struct perf_event_attr;
 struct perf_event_mmap_page;
 struct dl_phdr_info;
 
@@ -63,6 +65,21 @@ struct pm_off_ring {
     uint64_t bytes, stack_bytes;                /* of its data; of a sample's stack */
     uint64_t seen; /* up to there it has been looked through; what is free is behind data_tail */
     uint64_t freed_ns;
+};
+
+struct pm_counted {
+    uint64_t value, enabled_ns, running_ns;
+};
+
+/* An event of counters.c, of one thread. */
+struct pm_counter {
+    int fd_plus_1;            /* 0: there is none */
+    uint64_t id, id_before;   /* that samples have; of the event before this one, 0: none */
+    struct pm_counted before; /* of events before this one, which asked for less of the stack */
+    struct pm_counted told;   /* to the run file */
+    uint64_t seen, own;       /* when it was last read; of that, PerfMap's own, not charged yet */
+    uint64_t charged;         /* to contexts, or to none */
+    void *bell;               /* perf.c's */
 };
 
 struct pm_sampler {
@@ -112,6 +129,7 @@ struct pm_sampler {
         char *start;
         size_t bytes;
     } old_regions[2];
+    struct pm_counter counters[PM_COUNTERS_MAX];
     /* timer; perf, for a brief thread: its bell */
     int timer;
     struct pm_unwind unwind;
@@ -144,6 +162,12 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
                       uint64_t least_ns, bool lost);
 /* The same of whole periods in the kernel since the last sample, where that may not be sampled. */
 void pm_sample_settle_kernel(struct pm_sampler *s);
+/* A sample of `period` events of a counter. */
+void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_taken *taken,
+                     uint64_t period);
+/* Adds an item at a context; what has no room is counted as lost. */
+void pm_sample_charge(struct pm_sampler *s, const struct pm_node *node,
+                      struct pm_run_sample sample);
 extern struct pm_run_sampling *pm_sampling; /* NULL: none in this file yet */
 
 /* --- callers.c --- */
@@ -172,6 +196,29 @@ void pm_perf_close(struct pm_sampler *s);
 /* The ring is a hole now; it stays one, for it costs nothing and interrupted code may look at
  * it. */
 void pm_perf_fork_child(struct pm_sampler *s);
+
+/* What events ask for so that their samples can be read from a ring, and counters as well. */
+#define PM_PERF_READ_FORMAT \
+    (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID)
+void pm_perf_ask_samples(struct perf_event_attr *attr, uint64_t period, uint64_t stack_bytes);
+
+/* --- counters.c --- */
+bool pm_counters_sample(void);   /* is one of them sampled? */
+bool pm_counters_are_read(void); /* is one of them read? */
+/* Opens those of the calling thread, or again those that go on with another ring. ring_fd: of the
+ * thread's clock; -1: there is no ring, and those that are sampled cannot be had. */
+void pm_counters_open(struct pm_sampler *s, long ring_fd);
+/* Whose sample has this number; -1: the clock's. */
+int pm_counters_find(const struct pm_sampler *s, uint64_t id);
+/* What they have counted since they were last looked at was in this context (is_located), or there
+ * and below; or PerfMap's own. */
+void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located);
+void pm_counters_skip(struct pm_sampler *s);
+/* At the end of the thread or of the process, when the ring is empty: writes the rest down. It may
+ * go on. */
+void pm_counters_settle(struct pm_sampler *s);
+void pm_counters_close(struct pm_sampler *s);
+void pm_counters_fork_child(void); /* before samplers are forgotten */
 
 /* --- timer.c --- */
 int pm_timer_open(struct pm_sampler *s);

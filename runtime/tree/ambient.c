@@ -314,7 +314,8 @@ static void poke(struct pm_slot *slot)
 
 void pm_ambient_saw(struct pm_tls *t, uint64_t head)
 {
-    pm_store(t->ring_seen, head);
+    pm_store(t->ring_seen,
+             (head & ~PM_READS_COUNTERS) | (t->reads_counters ? PM_READS_COUNTERS : 0));
     pm_fence(); /* who pokes writes the log before */
     if (pm_load(pm_ambient_n_log) != t->log_seen)
         __atomic_fetch_or(&t->ring_seen, PM_POKED, __ATOMIC_RELAXED);

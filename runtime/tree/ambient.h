@@ -11,6 +11,13 @@
 /* A bit of ring_seen that no ring's head has: others set it, to send the thread the slow way. */
 enum { PM_POKED_BIT = 62, PM_POKED_WORD = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 #define PM_POKED ((uint64_t)1 << PM_POKED_BIT)
+/* Another one, of threads that read counters at each event. */
+#define PM_READS_COUNTERS ((uint64_t)1 << 61)
+/* Has something come into the ring, or has somebody poked? */
+static inline bool pm_ring_has_moved(const struct pm_tls *t)
+{
+    return (*t->ring_head ^ t->ring_seen) & ~PM_READS_COUNTERS;
+}
 /* begin and end of perfmap.h; call: the sentence as a noun, of an entry. The number is that of a
  * sentence. */
 void pm_ambient_begin(uint32_t sentence, const struct pm_probe *call, bool whole_process);

@@ -312,7 +312,7 @@ static uint64_t after_drain(struct pm_tls *t, uint64_t drained_tsc)
     enum { MOST_DRAINS = 4 };
     for (int i = 0; i < MOST_DRAINS; i++) {
         uint64_t tsc = pm_tsc();
-        if (*t->ring_head == t->ring_seen)
+        if (!pm_ring_has_moved(t))
             return tsc;
         drained_tsc = pm_sample_drain(t);
     }
@@ -382,4 +382,6 @@ void pm_slow(const struct pm_probe *probe, uint64_t sp, uint64_t tsc)
         event_count(t, probe);
     else
         pm_event_exact(t, probe, sp, pm_mode_is_timed(probe->mode) ? tsc : 0);
+    if (pm_unlikely(t->reads_counters))
+        pm_sample_resume(t);
 }

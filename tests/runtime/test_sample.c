@@ -22,14 +22,16 @@ enum { PERIOD_NS = 1000000, RING_BYTES = 8192 };
 /* Words of a sample behind its header (runtime/sample/perf.c). */
 enum {
 #if defined(__x86_64__)
-    WORD_SP = 6,
+    WORD_SP = 9,
     N_REGISTERS = 8,
 #else
-    WORD_SP = 4,
+    WORD_SP = 7,
     N_REGISTERS = 2,
 #endif
     WORD_IP = WORD_SP + 1,
-    WORD_STACK_BYTES = 4 + N_REGISTERS,
+    WORD_ID = 5,
+    WORD_ABI = 6,
+    WORD_STACK_BYTES = 7 + N_REGISTERS,
     N_HEAD_WORDS = WORD_STACK_BYTES + 1,
 };
 
@@ -37,6 +39,7 @@ static struct pm_sampler *sampler;
 static struct pm_run_sampling counters;
 static struct perf_event_mmap_page *ring;
 static uint64_t stack_start, cpu_ns, time_ns;
+static uint64_t sample_id; /* of samples that are put: 0 is the clock's */
 static uint64_t stolen_ns; /* of cpu_ns, which is what the event counts: others had the processor */
 
 static uint32_t state = 1;
@@ -116,8 +119,10 @@ static bool put_record(uint32_t type, uint16_t misc, const uint64_t *words, size
 
 static bool put_sample(uint64_t ip, uint64_t sp, bool in_kernel, uint64_t stack_words)
 {
-    uint64_t words[200] = {ip, time_ns, cpu_ns, 2};
+    uint64_t words[200] = {ip, time_ns, cpu_ns};
     size_t n = N_HEAD_WORDS;
+    words[WORD_ID] = sample_id;
+    words[WORD_ABI] = 2;
     words[WORD_SP] = sp;
     words[WORD_IP] = ip;
     words[WORD_STACK_BYTES] = stack_words * 8;
@@ -148,7 +153,7 @@ static struct totals totals_of(uint32_t node)
     struct totals t = {{0}, {0}};
     for (uint32_t i = 0; sampler->store.index != NULL && i <= sampler->store.mask; i++) {
         const struct pm_run_sample *s = sampler->store.index[i];
-        if (s == NULL || (node != 0 && s->node != node))
+        if (s == NULL || (node != 0 && s->node != node) || s->kind >= PM_RUN_SAMPLE_COUNTER)
             continue;
         assert_in_range(s->kind, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_PREEMPTED);
         t.n[s->kind] += s->n_samples;
@@ -232,7 +237,8 @@ static void waits_are_charged_to_the_place_where_they_began(void **unused)
         bool is_slow = i % 200 < 100; /* there is room for all of them, then for a few */
         uint32_t place = random_below(N_PLACES);
         time_ns += is_slow ? 300000 : 1000;
-        uint64_t words[SAMPLE_WORDS] = {0, time_ns, 1, 2};
+        uint64_t words[SAMPLE_WORDS] = {0, time_ns, 1};
+        words[WORD_ABI] = 2;
         words[WORD_SP] = stack_start;
         words[WORD_IP] = 0x1000 + place;
         words[WORD_STACK_BYTES] = PM_STACK_BYTES;
@@ -350,13 +356,54 @@ static void bytes_that_are_no_records_do_no_harm(void **unused)
     assert_int_equal(ring->data_tail, ring->data_head);
 }
 
+/* Samples of two counters lie among those of the clock, whose time is as without them. */
+static void samples_of_counters_are_worth_their_periods(void **unused)
+{
+    (void)unused;
+    enum { N = 20000 };
+    uint64_t sent[2] = {0}, got[2] = {0};
+    sampler->has_kernel = true;
+    pm_process.counters = (struct pm_counter_settings){
+        .n = 2, .items = {{.type = 1, .period = 3}, {.type = 0, .period = 100}}};
+    sampler->counters[0].id = 71;
+    sampler->counters[1].id = 73;
+    sampler->counters[1].id_before = 72; /* what was in the ring before it */
+    for (int i = 0; i < N; i++) {
+        sample_id = random_below(4) == 0 ? 0 : 71 + random_below(3);
+        time_ns += 1000;
+        cpu_ns += sample_id == 0 ? PERIOD_NS : 0;
+        if (!put_sample(0x1000 + random_below(50), stack_start, false, random_below(100)))
+            cpu_ns -= sample_id == 0 ? PERIOD_NS : 0;
+        else if (sample_id != 0)
+            sent[sample_id > 71] += sample_id > 71 ? 100 : 3;
+        if (random_below(20) == 0)
+            drain();
+    }
+    drain();
+    for (uint32_t i = 0; i <= sampler->store.mask; i++) {
+        const struct pm_run_sample *s = sampler->store.index[i];
+        if (s != NULL && s->kind >= PM_RUN_SAMPLE_COUNTER)
+            got[s->kind - PM_RUN_SAMPLE_COUNTER] += s->time_ns;
+    }
+    assert_true(sent[0] > 3000 && sent[1] > 100000);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(got[i], sent[i]);
+        assert_int_equal(sampler->counters[i].charged, sent[i]);
+    }
+    struct totals t = totals_of(0);
+    assert_int_equal(cpu_of(&t), cpu_ns);
+    sample_id = 0;
+    pm_process.counters.n = 0;
+}
+
 /* Records that end where the stack would begin, or within it. */
 static void a_stack_that_is_cut_is_not_looked_at(void **unused)
 {
     (void)unused;
     enum { MOST_WORDS = 3 };
     for (size_t n = 0; n <= MOST_WORDS; n++) {
-        uint64_t words[N_HEAD_WORDS + MOST_WORDS] = {0x1000, time_ns, cpu_ns += PERIOD_NS, 2};
+        uint64_t words[N_HEAD_WORDS + MOST_WORDS] = {0x1000, time_ns, cpu_ns += PERIOD_NS};
+        words[WORD_ABI] = 2;
         words[WORD_SP] = words[WORD_IP] = 0x1000;
         words[N_HEAD_WORDS - 1] = 0x70000000; /* asked for */
         assert_true(put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, N_HEAD_WORDS + n));
@@ -510,6 +557,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_without_samples_is_charged, begin, end),
         cmocka_unit_test_setup_teardown(what_the_thread_did_not_spend_is_not_charged, begin, end),
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
+        cmocka_unit_test_setup_teardown(samples_of_counters_are_worth_their_periods, begin, end),
         cmocka_unit_test_setup_teardown(a_stack_that_is_cut_is_not_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
         cmocka_unit_test_setup_teardown(samples_and_events_agree_on_what_is_dead, begin, end),

@@ -59,6 +59,9 @@ static void read_back(const struct pm_settings *settings, size_t n_expected,
     assert_string_equal(ret_settings->run_dir, settings->run_dir);
     if (settings->mapping_points)
         assert_string_equal(ret_settings->mapping_points, settings->mapping_points);
+    if (settings->counters)
+        assert_string_equal(ret_settings->counters, settings->counters);
+    ret_settings->counters = settings->counters;
     ret_settings->run_dir = settings->run_dir;
     ret_settings->mapping_points = settings->mapping_points;
     for (size_t i = 0; i < n; i++)
@@ -100,7 +103,8 @@ static void all_that_is_written_is_read_back(void **state)
                                       .run_pid = UINT32_MAX,
                                       .first_pid = 2,
                                       .budget_ppm = 1000000,
-                                      .kernel_writes = 1};
+                                      .kernel_writes = 1,
+                                      .counters = "page_faults:faults:1:2:0:0:1:0;"};
     struct pm_settings back;
     read_back(&given, PM_N_SETTINGS, &back);
     assert_memory_equal(&back, &given, sizeof given);

@@ -1,0 +1,507 @@
+/* Events that a run counts (counters.h). */
+#include "counters.h"
+
+#include "mapping/base/suggest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- which there are --- */
+
+#define SOFTWARE(name, alias, unit, config, period, flags, what)                           \
+    {                                                                                      \
+        name, alias, unit, what, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, period, flags \
+    }
+#define HARDWARE(name, alias, unit, config, period, what)                              \
+    {                                                                                  \
+        name, alias, unit, what, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, period, 0 \
+    }
+#define CACHE(name, id, op, result, what)                                 \
+    {                                                                     \
+        name, NULL, "events", what, PERF_TYPE_HW_CACHE,                   \
+            PERF_COUNT_HW_CACHE_##id | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+                PERF_COUNT_HW_CACHE_RESULT_##result << 16,                \
+            100003, 0                                                     \
+    }
+/* clang-format off */
+static const struct session_event events[] = {
+    SOFTWARE("page-faults", "faults", "faults", PAGE_FAULTS, 1, PM_COUNTER_PRECISE,
+             "pages that had to be found when they were touched"),
+    SOFTWARE("minor-faults", NULL, "faults", PAGE_FAULTS_MIN, 1, PM_COUNTER_PRECISE,
+             "of these, without reading from a disk"),
+    SOFTWARE("major-faults", NULL, "faults", PAGE_FAULTS_MAJ, 1, PM_COUNTER_PRECISE,
+             "of these, that waited for a disk"),
+    SOFTWARE("context-switches", "cs", "switches", CONTEXT_SWITCHES, 1, PM_COUNTER_IN_KERNEL,
+             "times that the thread lost its processor, waiting or preempted"),
+    SOFTWARE("cpu-migrations", "migrations", "migrations", CPU_MIGRATIONS, 1, PM_COUNTER_IN_KERNEL,
+             "times that it went on on another processor"),
+    SOFTWARE("alignment-faults", NULL, "faults", ALIGNMENT_FAULTS, 1, PM_COUNTER_PRECISE,
+             "accesses that the kernel had to do, for they were not aligned (not on x86)"),
+    SOFTWARE("emulation-faults", NULL, "faults", EMULATION_FAULTS, 1, PM_COUNTER_PRECISE,
+             "instructions that the kernel had to do"),
+    SOFTWARE("task-clock", NULL, "ns", TASK_CLOCK, 1000003, 0, "CPU time of the thread"),
+    SOFTWARE("cpu-clock", NULL, "ns", CPU_CLOCK, 1000003, 0, "CPU time, by another clock"),
+    HARDWARE("cycles", "cpu-cycles", "cycles", CPU_CYCLES, 1000003, "cycles of the processor"),
+    HARDWARE("instructions", NULL, "instructions", INSTRUCTIONS, 1000003,
+             "instructions that were completed"),
+    HARDWARE("cache-references", NULL, "events", CACHE_REFERENCES, 100003,
+             "accesses that went to the last cache, mostly"),
+    HARDWARE("cache-misses", NULL, "misses", CACHE_MISSES, 100003,
+             "of these, that were not found there"),
+    HARDWARE("branches", "branch-instructions", "branches", BRANCH_INSTRUCTIONS, 100003,
+             "jumps and calls"),
+    HARDWARE("branch-misses", NULL, "misses", BRANCH_MISSES, 100003,
+             "of these, that went elsewhere than predicted"),
+    HARDWARE("bus-cycles", NULL, "cycles", BUS_CYCLES, 100003, "cycles of the bus"),
+    HARDWARE("stalled-cycles-frontend", NULL, "cycles", STALLED_CYCLES_FRONTEND, 1000003,
+             "cycles in which no instruction could be fetched"),
+    HARDWARE("stalled-cycles-backend", NULL, "cycles", STALLED_CYCLES_BACKEND, 1000003,
+             "cycles in which none could go on"),
+    HARDWARE("ref-cycles", NULL, "cycles", REF_CPU_CYCLES, 1000003,
+             "cycles at the processor's nominal frequency"),
+    CACHE("L1-dcache-loads", L1D, READ, ACCESS, "reads from the first cache"),
+    CACHE("L1-dcache-load-misses", L1D, READ, MISS, "reads that it did not have"),
+    CACHE("L1-dcache-stores", L1D, WRITE, ACCESS, "writes to the first cache"),
+    CACHE("L1-icache-load-misses", L1I, READ, MISS, "code that its cache did not have"),
+    CACHE("LLC-loads", LL, READ, ACCESS, "reads from the last cache"),
+    CACHE("LLC-load-misses", LL, READ, MISS, "reads that it did not have"),
+    CACHE("LLC-stores", LL, WRITE, ACCESS, "writes to the last cache"),
+    CACHE("LLC-store-misses", LL, WRITE, MISS, "writes that it did not have"),
+    CACHE("dTLB-loads", DTLB, READ, ACCESS, "addresses of data that were looked up to read"),
+    CACHE("dTLB-load-misses", DTLB, READ, MISS, "of these, that the table did not have"),
+    CACHE("dTLB-stores", DTLB, WRITE, ACCESS, "the same, to write"),
+    CACHE("dTLB-store-misses", DTLB, WRITE, MISS, "of these, that the table did not have"),
+    CACHE("iTLB-load-misses", ITLB, READ, MISS, "addresses of code that it did not have"),
+    {0}};
+/* clang-format on */
+#undef SOFTWARE
+#undef HARDWARE
+#undef CACHE
+
+const struct session_event *session_counter_events(void)
+{
+    return events;
+}
+
+static const struct session_event *find_event(const char *name)
+{
+    for (const struct session_event *e = events; e->name; e++)
+        if (!strcasecmp(e->name, name) || (e->alias && !strcasecmp(e->alias, name)))
+            return e;
+    return NULL;
+}
+
+static const char *near_event(const char *name)
+{
+    const char *words[sizeof events / sizeof *events];
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        words[i] = events[i].name;
+    return pm_suggest(name, words);
+}
+
+/* --- names --- */
+
+/* "L1-dcache-loads": l1_dcache_loads. What would be twice the same is one. */
+static bool metric_name(const char *event, const char *unit, char name[PM_COUNTER_NAME_BYTES])
+{
+    size_t n = 0;
+    for (const char *p = event; *p; p++) {
+        char c = isalnum((unsigned char)*p) ? (char)tolower((unsigned char)*p) : '_';
+        if (c == '_' && (n == 0 || name[n - 1] == '_'))
+            continue;
+        if (n + 4 >= PM_COUNTER_NAME_BYTES)
+            return false;
+        name[n++] = c;
+    }
+    while (n && name[n - 1] == '_')
+        n--;
+    name[n] = 0;
+    if (!strcmp(unit, "ns"))
+        strncat(name, "_ns", PM_COUNTER_NAME_BYTES - n - 1);
+    return n != 0;
+}
+
+/* One line of a file of the kernel's. */
+static bool read_line(const char *path, char *line, size_t size)
+{
+    FILE *in = fopen(path, "re");
+    bool is_read = in && fgets(line, (int)size, in);
+    if (in)
+        fclose(in);
+    if (is_read)
+        line[strcspn(line, "\n")] = 0;
+    return is_read;
+}
+
+/* Puts a value into the bits that "config1:0-7,32-35" names. */
+static bool put_bits(const char *format, uint64_t value, struct pm_counter_setting *setting)
+{
+    uint64_t *words[] = {&setting->config, &setting->config1, &setting->config2};
+    const char *colon = strchr(format, ':');
+    if (!colon || strncmp(format, "config", 6) != 0)
+        return false;
+    int which = format[6] == ':' ? 0 : format[6] - '0';
+    if (which < 0 || which > 2)
+        return false;
+    for (const char *p = colon; *p == ':' || *p == ',';) {
+        char *end;
+        unsigned long first = strtoul(p + 1, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        if (first > last || last > 63)
+            return false;
+        for (unsigned long bit = first; bit <= last; bit++, value >>= 1)
+            *words[which] |= (value & 1) << bit;
+        p = end;
+    }
+    return value == 0;
+}
+
+/* "event=0x3c", "umask=1", "inv" (1) of the unit. */
+static bool add_term(const char *unit, const char *term, struct pm_counter_setting *setting)
+{
+    char path[512], format[128] = "", name[64];
+    const char *equals = strchr(term, '=');
+    size_t len = equals ? (size_t)(equals - term) : strlen(term);
+    if (len == 0 || len >= sizeof name || strchr(term, '.') == term)
+        return false;
+    memcpy(name, term, len);
+    name[len] = 0;
+    errno = 0;
+    char *end = NULL;
+    uint64_t value = equals ? strtoull(equals + 1, &end, 0) : 1;
+    if (errno || (equals && (end == equals + 1 || *end)))
+        return false;
+    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/format/%s", unit, name);
+    return read_line(path, format, sizeof format) && put_bits(format, value, setting);
+}
+
+static bool add_terms(const char *unit, char *terms, struct pm_counter_setting *setting)
+{
+    char *rest = NULL;
+    for (char *term = strtok_r(terms, ",", &rest); term; term = strtok_r(NULL, ",", &rest))
+        if (!add_term(unit, term, setting))
+            return false;
+    return true;
+}
+
+/* "msr/tsc/", "cpu/event=0x3c,umask=0x0/" */
+static bool find_in_unit(const char *text, struct pm_counter_setting *setting)
+{
+    char unit[64], terms[256], path[512], line[256] = "";
+    const char *slash = strchr(text, '/');
+    size_t len = slash ? strlen(slash + 1) : 0;
+    if (!slash || slash == text || (size_t)(slash - text) >= sizeof unit || len < 2 ||
+        len > sizeof terms || slash[len] != '/' || strchr(text, '.'))
+        return false;
+    memcpy(unit, text, (size_t)(slash - text));
+    unit[slash - text] = 0;
+    memcpy(terms, slash + 1, len - 1);
+    terms[len - 1] = 0;
+    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/type", unit);
+    if (strchr(terms, '/') || !read_line(path, line, sizeof line))
+        return false;
+    setting->type = strtoull(line, NULL, 10);
+    setting->flags = PM_COUNTER_NO_EXCLUDE;
+    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/events/%s", unit, terms);
+    if (!strchr(terms, '=') && read_line(path, line, sizeof line))
+        return add_terms(unit, line, setting);
+    return add_terms(unit, terms, setting);
+}
+
+/* "r1a8" */
+static bool find_raw(const char *text, struct pm_counter_setting *setting)
+{
+    char *end;
+    if (text[0] != 'r' || !isxdigit((unsigned char)text[1]) || strlen(text) > 17)
+        return false;
+    setting->type = PERF_TYPE_RAW;
+    setting->config = strtoull(text + 1, &end, 16);
+    return *end == 0;
+}
+
+/* The period is that of samples where none is given. */
+static bool find_setting(const char *text, struct pm_counter_setting *ret)
+{
+    *ret = (struct pm_counter_setting){.period = 100003};
+    const struct session_event *event = find_event(text);
+    const char *unit = event ? event->unit : "events";
+    if (event) {
+        ret->type = event->type;
+        ret->config = event->config;
+        ret->period = event->period;
+        ret->flags = event->flags;
+    } else if (!find_raw(text, ret) && !find_in_unit(text, ret)) {
+        return false;
+    }
+    snprintf(ret->unit, sizeof ret->unit, "%s", unit);
+    return metric_name(event ? event->name : text, unit, ret->name);
+}
+
+bool session_is_event(const char *text)
+{
+    struct pm_counter_setting setting;
+    return find_setting(text, &setting);
+}
+
+/* --- what is asked for --- */
+
+static enum pm_status unknown(const char *text, struct pm_error *err)
+{
+    const char *near = near_event(text);
+    return pm_error_set(err, PM_ERR_USAGE,
+                        near ? "there is no event '%s' (did you mean '%s'?)"
+                             : "there is no event '%s'; 'perfmap metrics' lists them",
+                        text, near);
+}
+
+/* Cuts ":PERIOD" off. */
+static enum pm_status take_period(char *text, uint64_t *ret_period, struct pm_error *err)
+{
+    enum { MOST_DIGITS = 18 };
+    char *colon = strrchr(text, ':'), *end;
+    if (!colon)
+        return PM_OK;
+    bool is_number = colon[1] >= '0' && colon[1] <= '9' && strlen(colon + 1) <= MOST_DIGITS;
+    uint64_t period = strtoull(colon + 1, &end, 10);
+    if (!is_number || *end || period == 0)
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "'%s': a sample is taken for a number of events, from 1, not '%s'",
+                            text, colon + 1);
+    *ret_period = period;
+    *colon = 0;
+    return PM_OK;
+}
+
+static enum pm_status add(struct session_counters *counters, const char *name,
+                          const struct pm_counter_setting *setting, struct pm_error *err)
+{
+    struct pm_counter_settings *all = &counters->settings;
+    for (uint32_t i = 0; i < all->n; i++)
+        if (!strcmp(all->items[i].name, setting->name)) {
+            if (setting->period)
+                all->items[i] = *setting;
+            return PM_OK;
+        }
+    if (all->n == PM_COUNTERS_MAX)
+        return pm_error_set(err, PM_ERR_USAGE, "'%s': at most %d events are counted in one run",
+                            name, PM_COUNTERS_MAX);
+    char *copy = pm_strndup(name, strlen(name));
+    if (!copy)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    counters->names[all->n] = copy;
+    all->items[all->n++] = *setting;
+    return PM_OK;
+}
+
+enum pm_status session_counters_add(struct session_counters *counters, const char *text,
+                                    bool is_sampled, struct pm_error *err)
+{
+    struct pm_counter_setting setting;
+    uint64_t period = 0;
+    char *name = pm_strndup(text, strlen(text));
+    if (!name)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    enum pm_status status = is_sampled ? take_period(name, &period, err) : PM_OK;
+    if (status != PM_OK)
+        goto out;
+    if (!find_setting(name, &setting)) {
+        status = unknown(name, err);
+        goto out;
+    }
+    if (period || !is_sampled)
+        setting.period = period;
+    status = add(counters, name, &setting, err);
+out:
+    free(name);
+    return status;
+}
+
+/* --- trials --- */
+
+static long paranoid_level(void)
+{
+    char line[32] = "";
+    return read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof line)
+               ? strtol(line, NULL, 10)
+               : 99;
+}
+
+static void explain(const struct pm_counter_setting *setting, int error_no,
+                    struct session_trial *trial)
+{
+    long level = paranoid_level();
+    bool is_kernels = setting->flags & PM_COUNTER_IN_KERNEL;
+    const char *reason = NULL, *advice = "";
+    char text[sizeof trial->advice];
+    switch (error_no) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        reason = "this processor, or virtual machine, has no such counter";
+        advice = "on a virtual machine, its host decides whether it has counters";
+        if (setting->period) {
+            reason = "no samples can be taken by it here";
+            advice = "count it: --metric";
+        }
+        break;
+    case EACCES:
+    case EPERM:
+        reason = is_kernels ? "it counts what the kernel does, which you may not measure"
+                            : "the kernel allows no such event";
+        snprintf(text, sizeof text, "as root, or sysctl kernel.perf_event_paranoid=%d (it is %ld)",
+                 2 - is_kernels, level);
+        advice = level == 99 ? "allow perf_event_open(2) in this container" : text;
+        break;
+    case ENOSYS:
+        reason = "this kernel has no perf events";
+        break;
+    case EBUSY:
+        reason = "another program has the counter";
+        advice = "end it, or the kernel's watchdog: sysctl kernel.nmi_watchdog=0";
+        break;
+    case EMFILE:
+    case ENFILE:
+        reason = "too many files are open";
+        advice = "ulimit -n";
+        break;
+    default:
+        break;
+    }
+    snprintf(trial->reason, sizeof trial->reason, "%s", reason ? reason : strerror(error_no));
+    snprintf(trial->advice, sizeof trial->advice, "%s", advice);
+}
+
+static int open_event(const struct pm_counter_setting *setting, bool with_kernel)
+{
+    bool excludes = !(setting->flags & PM_COUNTER_NO_EXCLUDE);
+    struct perf_event_attr attr = {
+        .type = (uint32_t)setting->type,
+        .size = sizeof attr,
+        .config = setting->config,
+        .config1 = setting->config1,
+        .config2 = setting->config2,
+        .sample_period = setting->period,
+        .sample_type = setting->period ? PERF_SAMPLE_IP | PERF_SAMPLE_TIME : 0,
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+        .exclude_kernel = excludes && !with_kernel,
+        .exclude_hv = excludes,
+    };
+    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Some work to be counted: 2 ms of it. */
+static void work(void)
+{
+    volatile uint64_t sum = 0;
+    for (unsigned i = 0; i < 2000000; i++)
+        sum += i;
+}
+
+/* 0, or why not. */
+static int try_event(const struct pm_counter_setting *setting, bool with_kernel)
+{
+    struct {
+        uint64_t value, enabled_ns, running_ns;
+    } reading = {0};
+    int fd = open_event(setting, with_kernel);
+    if (fd < 0)
+        return errno;
+    if (setting->type != PERF_TYPE_SOFTWARE)
+        work();
+    ssize_t n = read(fd, &reading, sizeof reading);
+    int error_no = n < 0 ? errno : 0;
+    if (!error_no && setting->type != PERF_TYPE_SOFTWARE && reading.running_ns == 0)
+        error_no = EBUSY;
+    close(fd);
+    return error_no;
+}
+
+static int try_both(const struct pm_counter_setting *setting, bool *ret_user_only)
+{
+    int error_no = try_event(setting, true);
+    *ret_user_only = (error_no == EACCES || error_no == EPERM) &&
+                     !(setting->flags & (PM_COUNTER_IN_KERNEL | PM_COUNTER_NO_EXCLUDE));
+    if (*ret_user_only) {
+        int other = try_event(setting, false);
+        *ret_user_only = other == 0;
+        if (other == 0)
+            error_no = 0;
+    }
+    return error_no;
+}
+
+struct session_trial session_counter_try(const struct pm_counter_setting *setting)
+{
+    struct session_trial trial = {0};
+    struct pm_counter_setting counted = *setting, sampled = *setting;
+    bool user_only;
+    counted.period = 0;
+    sampled.period = setting->period ? setting->period : 1000003;
+    int error_no = try_both(&counted, &trial.is_user_only);
+    trial.counts = error_no == 0;
+    if (error_no) {
+        explain(&counted, error_no, &trial);
+        return trial;
+    }
+    error_no = try_both(&sampled, &user_only);
+    trial.samples = error_no == 0;
+    if (error_no)
+        explain(&sampled, error_no == EINVAL ? EOPNOTSUPP : error_no, &trial);
+    else if (trial.is_user_only) {
+        snprintf(trial.reason, sizeof trial.reason, "without what the kernel does for the program");
+        snprintf(trial.advice, sizeof trial.advice,
+                 "as root, or sysctl kernel.perf_event_paranoid=1 (it is %ld)", paranoid_level());
+    }
+    return trial;
+}
+
+enum pm_status session_counters_check(const struct session_counters *counters, struct pm_error *err)
+{
+    for (uint32_t i = 0; i < counters->settings.n; i++) {
+        const struct pm_counter_setting *setting = &counters->settings.items[i];
+        struct session_trial trial = session_counter_try(setting);
+        if (trial.counts && (trial.samples || !setting->period))
+            continue;
+        const char *done = setting->period ? "sampled" : "counted";
+        const char *dot = *trial.advice ? "; " : "";
+        return pm_error_set(err, PM_ERR_SYSTEM, "'%s' cannot be %s here: %s%s%s",
+                            counters->names[i], done, trial.reason, dot, trial.advice);
+    }
+    return PM_OK;
+}
+
+/* --- what the runtime is told --- */
+
+enum pm_status session_counters_text(const struct session_counters *counters, struct pm_error *err,
+                                     char **ret_text)
+{
+    struct pm_buf text = PM_BUF_INIT(PM_COUNTERS_TEXT_BYTES - 1);
+    *ret_text = NULL;
+    if (!counters->settings.n)
+        return PM_OK;
+    for (uint32_t i = 0; i < counters->settings.n; i++) {
+        const struct pm_counter_setting *s = &counters->settings.items[i];
+        pm_buf_printf(&text, "%s:%s:%llx:%llx:%llx:%llx:%llx:%llx;", s->name, s->unit,
+                      (unsigned long long)s->type, (unsigned long long)s->config,
+                      (unsigned long long)s->config1, (unsigned long long)s->config2,
+                      (unsigned long long)s->period, (unsigned long long)s->flags);
+    }
+    *ret_text = text.failed ? NULL : pm_buf_take(&text);
+    pm_buf_release(&text);
+    return *ret_text ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+void session_counters_release(struct session_counters *counters)
+{
+    for (uint32_t i = 0; i < counters->settings.n; i++)
+        free(counters->names[i]);
+    *counters = (struct session_counters){0};
+}

@@ -1,0 +1,101 @@
+/* Events that a run counts, as `perfmap run` tells the runtime of them: a text of items, one after
+ * the other, that knows no names of events, but numbers of perf_event_open(2) and the name of the
+ * metric.
+ *
+ * An item is "NAME:UNIT:TYPE:CONFIG:CONFIG1:CONFIG2:PERIOD:FLAGS;", with hexadecimal numbers:
+ * "page_faults:faults:1:2:0:0:1:1;".
+ *
+ *     struct pm_counter_settings all;
+ *     if (pm_counters_parse(text, &all)) // else it is no such text
+ *         for (uint32_t i = 0; i < all.n; i++)
+ *             open_event(&all.items[i]);
+ *
+ * Nothing here allocates, prints or calls the system.
+ */
+#ifndef PM_COUNTERS_H
+#define PM_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PM_COUNTERS_MAX = 16,
+    PM_COUNTER_NAME_BYTES = 48, /* with the zero, of the unit too */
+    PM_COUNTER_UNIT_BYTES = 24,
+    PM_COUNTERS_TEXT_BYTES = 4096, /* of all, with the zero */
+};
+
+enum {
+    /* The address of a sample is that of the instruction that did it, not of one behind it. */
+    PM_COUNTER_PRECISE = 1,
+    /* What it counts happens in the kernel, of which nobody who may not measure that sees any. */
+    PM_COUNTER_IN_KERNEL = 2,
+    /* The unit that counts it cannot leave out what the kernel does. */
+    PM_COUNTER_NO_EXCLUDE = 4,
+};
+
+struct pm_counter_setting {
+    char name[PM_COUNTER_NAME_BYTES]; /* of the metric: [a-z0-9_] */
+    char unit[PM_COUNTER_UNIT_BYTES];
+    uint64_t type, config, config1, config2; /* of struct perf_event_attr */
+    uint64_t period;                         /* a sample for so many events; 0: none, counted */
+    uint64_t flags;                          /* PM_COUNTER_* */
+};
+
+struct pm_counter_settings {
+    uint32_t n;
+    struct pm_counter_setting items[PM_COUNTERS_MAX];
+};
+
+/* A word up to ':', at most n - 1 bytes. NULL: it is longer, or there is no ':'. */
+static inline const char *pm_counters_word(const char *text, char *word, unsigned n)
+{
+    unsigned i = 0;
+    for (; text[i] != ':' && text[i] != 0 && text[i] != ';'; i++) {
+        if (i + 1 >= n)
+            return 0;
+        word[i] = text[i];
+    }
+    word[i] = 0;
+    return text[i] == ':' ? text + i + 1 : 0;
+}
+
+/* A hexadecimal number up to `end`. NULL: it is none. */
+static inline const char *pm_counters_number(const char *text, char end, uint64_t *number)
+{
+    uint64_t value = 0;
+    unsigned n = 0;
+    for (; *text != end; text++, n++) {
+        bool is_digit = *text >= '0' && *text <= '9', is_letter = *text >= 'a' && *text <= 'f';
+        if ((!is_digit && !is_letter) || n == 16)
+            return 0;
+        value = value << 4 | (uint64_t)(is_digit ? *text - '0' : *text - 'a' + 10);
+    }
+    *number = value;
+    return n != 0 ? text + 1 : 0;
+}
+
+/* text NULL: there are none. False: it is not such a text, and *ret is empty. */
+static inline bool pm_counters_parse(const char *text, struct pm_counter_settings *ret)
+{
+    ret->n = 0;
+    while (text != 0 && *text != 0) {
+        struct pm_counter_setting *item = &ret->items[ret->n];
+        uint64_t *const numbers[] = {&item->type,    &item->config, &item->config1,
+                                     &item->config2, &item->period, &item->flags};
+        if (ret->n == PM_COUNTERS_MAX)
+            text = 0;
+        text = text != 0 ? pm_counters_word(text, item->name, sizeof item->name) : 0;
+        text = text != 0 ? pm_counters_word(text, item->unit, sizeof item->unit) : 0;
+        for (unsigned i = 0; i < 6 && text != 0; i++)
+            text = pm_counters_number(text, i < 5 ? ':' : ';', numbers[i]);
+        if (text == 0) {
+            ret->n = 0;
+            return false;
+        }
+        ret->n++;
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* Events that processes counted: their metrics, and how each process counted them. */
+#include "counters.h"
+
+#include "collector.h"
+#include "costs.h"
+#include "process.h"
+#include "run_names.h"
+#include "writer.h"
+
+#include "mapping/run/run_file.h"
+
+#include <math.h>
+
+/* Of struct perf_event_attr. */
+enum { TYPE_SOFTWARE = 1 };
+
+/* The unit of a metric; its name ends with it where it is a time. */
+static enum pm_status add_metric(struct collector *c, const struct pm_run_file_counter *counter,
+                                 uint32_t *ret_metric)
+{
+    struct pm_buf text = PM_BUF_INIT(4096);
+    pm_buf_printf(&text, "%.*s%c%.*s%c", (int)counter->name.len, counter->name.p, 0,
+                  (int)counter->unit.len, counter->unit.p, 0);
+    if (text.failed) {
+        pm_buf_release(&text);
+        return collect_no_memory(c);
+    }
+    bool is_time = pm_str_is(counter->unit, "ns");
+    const char *unit = counter->unit.len ? text.data + counter->name.len + 1 : "events";
+    const char *description = counter->type == TYPE_SOFTWARE ? "events of the kernel (perf)"
+                                                             : "events of the processor (perf)";
+    struct collect_metric metric = {.name = collect_intern(c, text.data),
+                                    .unit = collect_intern(c, unit),
+                                    .kind = is_time ? "time" : "count",
+                                    .description = description};
+    pm_buf_release(&text);
+    return metric.name && metric.unit ? collect_metric(c, &metric, ret_metric)
+                                      : collect_no_memory(c);
+}
+
+static enum pm_status write_counter(struct collector *c, const struct pm_run_file_counter *counter)
+{
+    sqlite3_stmt *insert = c->writer->statements[INSERT_COUNTER];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, c->processes->n);
+    bind_str(insert, 2, counter->name);
+    bind_number_or_null(insert, 3, counter->period);
+    bind_number(insert, 4, counter->n_threads);
+    bind_number(insert, 5, counter->n_threads_failed);
+    bind_number(insert, 6, counter->n_closed);
+    bind_number(insert, 7, counter->count);
+    bind_number(insert, 8, counter->enabled_ns);
+    bind_number(insert, 9, counter->running_ns);
+    bind_number(insert, 10, counter->is_user_only);
+    if (counter->error_no)
+        bind_text(insert, 11, strerror(counter->error_no));
+    return collect_insert(c, INSERT_COUNTER);
+}
+
+enum pm_status collect_counters(struct collector *c, const struct pm_run_file *file,
+                                struct collect_names *names)
+{
+    for (size_t i = 0; i < pm_run_file_n_counters(file); i++) {
+        const struct pm_run_file_counter *counter = pm_run_file_counter(file, i);
+        enum pm_status status = add_metric(c, counter, &names->counters[i]);
+        if (status != PM_OK)
+            return status;
+        status = write_counter(c, counter);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+uint64_t collect_scaled_count(const struct pm_run_file_counter *counter,
+                              struct collect_scaled *scaled, uint64_t count)
+{
+    if (counter->running_ns == 0 || counter->running_ns >= counter->enabled_ns)
+        return count;
+    scaled->seen += (double)count;
+    double now = round(scaled->seen * ((double)counter->enabled_ns / (double)counter->running_ns)) -
+                 scaled->given;
+    scaled->given += now;
+    return now < (double)INT64_MAX ? (uint64_t)now : INT64_MAX;
+}

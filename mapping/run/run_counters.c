@@ -1,0 +1,104 @@
+/* Events that a process counted. Names are checked here: they become those of metrics. */
+#include "run_internal.h"
+
+#include "format/pm_counters.h"
+
+#include <string.h>
+
+enum { DATA = PM_RUN_COUNTERS_DATA };
+
+static uint64_t at_most_i64(uint64_t number)
+{
+    return number < INT64_MAX ? number : INT64_MAX;
+}
+
+/* Up to its zero, or all of it; empty: it has other bytes than printable ones. */
+static struct pm_str printable(const char *text, size_t most)
+{
+    size_t len = strnlen(text, most);
+    for (size_t i = 0; i < len; i++)
+        if (text[i] < 0x20 || text[i] > 0x7e)
+            return PM_STR("");
+    return (struct pm_str){text, len};
+}
+
+static bool is_name(struct pm_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", name.p[i]))
+            return false;
+    return name.len != 0;
+}
+
+static bool take_counter(const struct pm_run_counter *raw, struct pm_run_file_counter *ret)
+{
+    *ret = (struct pm_run_file_counter){
+        .name = printable(raw->name, sizeof raw->name),
+        .unit = printable(raw->unit, sizeof raw->unit),
+        .period = raw->period,
+        .type = raw->type,
+        .config = raw->config,
+        .is_user_only = raw->flags & PM_RUN_COUNTER_USER_ONLY,
+        .is_precise = raw->flags & PM_RUN_COUNTER_PRECISE,
+        .n_threads = raw->n_threads,
+        .n_threads_failed = raw->n_threads_failed,
+        .n_closed = raw->n_closed,
+        .count = at_most_i64(raw->count),
+        .enabled_ns = at_most_i64(raw->enabled_ns),
+        .running_ns = at_most_i64(raw->running_ns),
+        .error_no = raw->error_no,
+    };
+    return is_name(ret->name);
+}
+
+static enum pm_status load_counters(struct pm_run_file *file, const struct run_source *source,
+                                    const struct run_chunk *chunk, struct pm_error *err)
+{
+    uint64_t n = run_fit_items(file, chunk, DATA, sizeof(struct pm_run_counter), "counters");
+    n = n < PM_COUNTERS_MAX ? n : PM_COUNTERS_MAX;
+    struct pm_run_counter *raw = pm_arena_alloc(&file->arena, (n + 1) * sizeof *raw);
+    file->counters = pm_alloc_array(n + 1, sizeof *file->counters);
+    if (!raw || !file->counters)
+        return run_no_memory(file, err);
+    if (!run_read_at(source, chunk->offset + DATA, raw, n * sizeof *raw)) {
+        run_complain(file, chunk->offset, "counters cannot be read");
+        return PM_OK;
+    }
+    for (; file->n_counters < n; file->n_counters++)
+        if (!take_counter(&raw[file->n_counters], &file->counters[file->n_counters])) {
+            run_complain(file, chunk->offset,
+                         "counter %zu has no name; it is left out, and those "
+                         "behind it",
+                         file->n_counters);
+            return PM_OK;
+        }
+    return PM_OK;
+}
+
+enum pm_status run_load_counters(struct pm_run_file *file, const struct run_source *source,
+                                 const struct run_chunks *list, struct pm_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->chunks[i].kind != PM_RUN_CHUNK_COUNTERS)
+            continue;
+        if (!file->counters) {
+            enum pm_status status = load_counters(file, source, &list->chunks[i], err);
+            if (status != PM_OK)
+                return status;
+        } else {
+            run_complain(file, list->chunks[i].offset, "a second chunk of counters");
+        }
+    }
+    return PM_OK;
+}
+
+size_t pm_run_file_n_counters(const struct pm_run_file *file)
+{
+    return file->n_counters;
+}
+
+const struct pm_run_file_counter *pm_run_file_counter(const struct pm_run_file *file, size_t index)
+{
+    PM_ASSERT(index < file->n_counters);
+    return &file->counters[index];
+}

@@ -1,0 +1,246 @@
+/* Metrics of events that processes counted (perfmap run --metric, --sample-by): which are shown,
+ * and how sure they are.
+ *
+ * What a counter counted and no sample or reading located is in "(not located)", below what was
+ * active all the while. Where that is much, rows that may have had some of it are at least what
+ * is shown, as with CPU time (partial.c). */
+#include "view.h"
+
+#include <stdlib.h>
+
+/* One counter, over all processes. */
+struct counted {
+    const char *metric, *problem;
+    int64_t period; /* the largest; 0: it was read */
+    int64_t n_threads, n_threads_failed, n_closed, enabled_ns, running_ns;
+    bool is_user_only;
+};
+
+static int64_t known(int64_t number)
+{
+    return number > 0 ? number : 0;
+}
+
+static bool sum_up(const struct pm_archive_data *data, const char *metric, struct counted *ret)
+{
+    *ret = (struct counted){.metric = metric, .problem = ""};
+    bool is_there = false;
+    for (uint32_t i = 0; i < data->n_counters; i++) {
+        const struct pm_event_counter *counter = &data->counters[i];
+        if (strcmp(counter->metric, metric) != 0)
+            continue;
+        is_there = true;
+        ret->period = known(counter->period) > ret->period ? counter->period : ret->period;
+        ret->n_threads += known(counter->n_threads);
+        ret->n_threads_failed += known(counter->n_threads_failed);
+        ret->n_closed += known(counter->n_closed);
+        ret->enabled_ns += known(counter->enabled_ns);
+        ret->running_ns += known(counter->running_ns);
+        ret->is_user_only |= counter->is_user_only;
+        if (*counter->problem)
+            ret->problem = counter->problem;
+    }
+    return is_there;
+}
+
+static bool counted_of(const struct pm_view *view, uint32_t m, struct counted *ret)
+{
+    return sum_up(view->data, view->data->graph->metrics[view->metrics[m]].name, ret);
+}
+
+bool pm_view_is_counted(const struct pm_view *view, uint32_t m)
+{
+    struct counted counted;
+    return view->data->n_counters && m < view->n_metrics && counted_of(view, m, &counted);
+}
+
+void pm_view_add_counted(struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    struct counted counted;
+    for (pm_index m = 0; m < graph->n_metrics && view->data->n_counters; m++)
+        if (view->n_metrics < PM_VIEW_MAX_METRICS && !pm_view_shows(view, m) &&
+            sum_up(view->data, graph->metrics[m].name, &counted) && pm_view_is_measured(graph, m))
+            view->metrics[view->n_metrics++] = m;
+}
+
+static bool is_scaled(const struct counted *counted)
+{
+    return counted->running_ns < counted->enabled_ns &&
+           (double)counted->running_ns < 0.999 * (double)counted->enabled_ns;
+}
+
+bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value)
+{
+    struct counted counted;
+    if (!view->data->n_counters || !counted_of(view, m, &counted) || value == 0)
+        return false;
+    return is_scaled(&counted) ||
+           (counted.period > 1 && value < (double)counted.period * PM_VIEW_FEW_SAMPLES);
+}
+
+/* --- what was not located --- */
+
+static bool is_lost(const struct pm_view *view, pm_index context)
+{
+    const struct pm_graph *graph = view->data->graph;
+    pm_index noun = pm_graph_first_noun(graph, graph->contexts[context].sentence);
+    return noun != PM_NONE && pm_view_noun_is(view, noun, "lost");
+}
+
+enum pm_status pm_view_find_lost_of(const struct pm_view *view, pm_index metric,
+                                    struct pm_error *err, struct pm_view_lost *ret_lost)
+{
+    enum { LEAST_LOST_PCT = 3 };
+    const struct pm_graph *graph = view->data->graph;
+    struct pm_view_lost lost = {
+        .metric = metric, .counts = pm_alloc_array(graph->n_contexts + 1u, sizeof *lost.counts)};
+    double all = 0;
+    int64_t most = 0;
+    if (!lost.counts)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        pm_index around = graph->contexts[cost->context].parent;
+        if (cost->metric != metric)
+            continue;
+        all += (double)cost->value;
+        if (around != PM_NONE && is_lost(view, cost->context)) {
+            lost.counts[around] += cost->value;
+            lost.sum += (double)cost->value;
+        }
+    }
+    for (pm_index c = 0; c < graph->n_contexts; c++) { /* those around it come before it */
+        pm_index parent = graph->contexts[c].parent;
+        lost.counts[c] += parent != PM_NONE ? lost.counts[parent] : 0;
+        most = lost.counts[c] > most ? lost.counts[c] : most;
+    }
+    lost.all = all;
+    lost.least = (int64_t)(all * LEAST_LOST_PCT / 100);
+    if (most <= lost.least) {
+        free(lost.counts);
+        lost.counts = NULL;
+    }
+    *ret_lost = lost;
+    return PM_OK;
+}
+
+bool pm_view_may_lack(const struct pm_view *view, const struct pm_view_lost *lost, pm_index context,
+                      bool inclusive)
+{
+    pm_index at = inclusive ? view->data->graph->contexts[context].parent : context;
+    return lost->counts && at != PM_NONE && lost->counts[at] > lost->least &&
+           !is_lost(view, context);
+}
+
+enum pm_status pm_view_find_lost_counts(struct pm_view *view, struct pm_error *err)
+{
+    for (uint32_t m = 0; m < view->n_metrics; m++) {
+        struct pm_view_lost *lost = &view->lost_counts[view->n_lost_counts];
+        if (!pm_view_is_counted(view, m) || view->metrics[m] == view->cpu_metric)
+            continue;
+        enum pm_status status = pm_view_find_lost_of(view, view->metrics[m], err, lost);
+        if (status != PM_OK)
+            return status;
+        view->n_lost_counts += lost->counts != NULL;
+    }
+    return PM_OK;
+}
+
+unsigned pm_view_lacks_counts(const struct pm_view *view, pm_index context, bool inclusive)
+{
+    unsigned mask = 0;
+    for (uint32_t i = 0; i < view->n_lost_counts; i++)
+        if (pm_view_may_lack(view, &view->lost_counts[i], context, inclusive))
+            mask |= 1u << i;
+    return mask;
+}
+
+bool pm_view_row_lacks_counts(const struct pm_view *view, const struct pm_view_row *row, uint32_t m,
+                              bool inclusive)
+{
+    unsigned mask = inclusive ? row->traits.inclusive_lacks_counts : row->traits.own_lacks_counts;
+    for (uint32_t i = 0; i < view->n_lost_counts; i++)
+        if (view->lost_counts[i].metric == view->metrics[m] && mask & 1u << i)
+            return true;
+    return false;
+}
+
+void pm_view_release_lost_counts(struct pm_view *view)
+{
+    for (uint32_t i = 0; i < view->n_lost_counts; i++)
+        free(view->lost_counts[i].counts);
+}
+
+/* --- what is said of it --- */
+
+static void say_lost(const struct pm_view *view, const struct counted *counted, pm_index metric,
+                     struct pm_buf *text)
+{
+    for (uint32_t i = 0; i < view->n_lost_counts; i++) {
+        const struct pm_view_lost *lost = &view->lost_counts[i];
+        if (lost->metric != metric)
+            continue;
+        pm_buf_printf(text,
+                      "%.0f %% of %s is in (not located), below what was active all the while, and "
+                      "rows that may have had some of it are at least what is shown: ",
+                      100 * lost->sum / lost->all, counted->metric);
+        pm_buf_add_str(text, counted->period
+                                 ? "samples did not fit, or threads ended before one was taken"
+                                 : "'perfmap run --sample-by' locates it, and --mode exact counts "
+                                   "it along call paths");
+    }
+}
+
+bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_counted_note which,
+                         struct pm_buf *text)
+{
+    struct counted counted;
+    if (!view->data->n_counters || !counted_of(view, m, &counted))
+        return false;
+    switch (which) {
+    case PM_VIEW_COUNTED_LOST:
+        say_lost(view, &counted, view->metrics[m], text);
+        break;
+    case PM_VIEW_COUNTED_SCALED:
+        if (is_scaled(&counted))
+            pm_buf_printf(text,
+                          "%s was counted in %.0f %% of the time only, for the processor has too "
+                          "few counters, and is scaled up: count fewer events in one run",
+                          counted.metric,
+                          100 * (double)counted.running_ns / (double)counted.enabled_ns);
+        break;
+    case PM_VIEW_COUNTED_USER:
+        if (counted.is_user_only)
+            pm_buf_printf(text,
+                          "%s is without what the kernel did for the program: as root, or with "
+                          "sysctl kernel.perf_event_paranoid=1, it is counted",
+                          counted.metric);
+        break;
+    case PM_VIEW_COUNTED_FAILED:
+        if (counted.n_threads_failed)
+            pm_buf_printf(text, "%s could not be counted in %lld of %lld threads%s%s",
+                          counted.metric, (long long)counted.n_threads_failed,
+                          (long long)counted.n_threads, *counted.problem ? ": " : "",
+                          counted.problem);
+        break;
+    case PM_VIEW_COUNTED_CLOSED:
+        if (counted.n_closed)
+            pm_buf_printf(text,
+                          "%s is at least what is shown: %lld thread%s closed the descriptors that "
+                          "PerfMap had open, and with them the counter",
+                          counted.metric, (long long)counted.n_closed,
+                          counted.n_closed == 1 ? "" : "s");
+        break;
+    default:
+        break;
+    }
+    return text->len != 0;
+}
+
+bool pm_view_counts_are_cut(const struct pm_view *view, uint32_t m)
+{
+    struct counted counted;
+    return view->data->n_counters && counted_of(view, m, &counted) &&
+           (counted.n_closed || counted.n_threads_failed || counted.is_user_only);
+}

@@ -1,0 +1,341 @@
+/* Events beside the clock that somebody asked for (perfmap run --metric, --sample-by).
+ *
+ * A counter with a period takes samples. They come into the ring of the thread's clock, so
+ * trampolines see them as they see its samples, and they are charged to the context that was
+ * active. Their number tells them apart. A bell of their own (perf.c) empties the ring where
+ * the program's own code is interrupted.
+ *
+ * A counter without a period is read. Where contexts are timed, that is before each event changes
+ * the context and again behind it: what it counted in between is PerfMap's own. Otherwise it is
+ * whenever the ring is emptied. What it counted since the time before belongs to a context that
+ * has been active all the while, and to what that called.
+ *
+ * At the end each counter is read, and what was charged to nothing has no place, but is in the
+ * total: a rest of less than a period, and samples that did not fit into the ring.
+ *
+ * Reading takes a descriptor that stays open. It lies far up, where programs have none, and before
+ * each use the kernel is asked whether it still is the counter: a program that closes all
+ * descriptors may have a file of its own there now.
+ */
+#include "runtime/base/file.h"
+#include "runtime/base/sys.h"
+#include "runtime/code/places.h"
+#include "runtime/sample/sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* As read_format asks for it. */
+struct reading {
+    uint64_t value, enabled_ns, running_ns, id;
+};
+
+static struct pm_run_counter *in_file; /* by counter; NULL: none yet */
+
+static bool is_error(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+bool pm_counters_sample(void)
+{
+    for (uint32_t i = 0; i < pm_process.counters.n; i++)
+        if (pm_process.counters.items[i].period != 0)
+            return true;
+    return false;
+}
+
+bool pm_counters_are_read(void)
+{
+    for (uint32_t i = 0; i < pm_process.counters.n; i++)
+        if (pm_process.counters.items[i].period == 0)
+            return true;
+    return false;
+}
+
+/* --- the run file --- */
+
+static struct pm_run_counter *make_chunk(void)
+{
+    static uint32_t making;
+    struct pm_run_counter *items = pm_load(in_file);
+    if (items != NULL || __atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0)
+        return items;
+    const struct pm_counter_settings *settings = &pm_process.counters;
+    uint64_t offset;
+    struct pm_run_chunk *chunk = pm_file_chunk(
+        PM_RUN_CHUNK_COUNTERS, PM_RUN_COUNTERS_DATA + settings->n * sizeof *items, 0, &offset);
+    if (chunk != NULL) {
+        items = (struct pm_run_counter *)((char *)chunk + PM_RUN_COUNTERS_DATA);
+        for (uint32_t i = 0; i < settings->n; i++) {
+            const struct pm_counter_setting *setting = &settings->items[i];
+            memcpy(items[i].name, setting->name, sizeof items[i].name);
+            memcpy(items[i].unit, setting->unit, sizeof items[i].unit);
+            items[i].period = setting->period;
+            items[i].type = (uint32_t)setting->type;
+            items[i].config = setting->config;
+            items[i].flags =
+                setting->flags & PM_COUNTER_PRECISE ? (uint32_t)PM_RUN_COUNTER_PRECISE : 0;
+        }
+        pm_barrier();
+        chunk->n_items = settings->n;
+        pm_store(in_file, items);
+    }
+    __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
+    return items;
+}
+
+/* --- descriptors --- */
+
+/* Half of the way up to what is allowed; most programs stay far below. */
+static long far_up(void)
+{
+    struct rlimit limit = {0};
+    enum { MOST = 1 << 20 };
+    if (pm_sys(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) != 0)
+        return 512;
+    return (long)((limit.rlim_cur < MOST ? limit.rlim_cur : MOST) / 2);
+}
+
+static bool is_there(const struct pm_counter *counter)
+{
+    uint64_t id = 0;
+    return counter->fd_plus_1 != 0 &&
+           pm_sys(SYS_ioctl, counter->fd_plus_1 - 1, PERF_EVENT_IOC_ID, &id) == 0 &&
+           id == counter->id;
+}
+
+static bool read_now(const struct pm_counter *counter, struct reading *ret)
+{
+    return is_there(counter) &&
+           pm_sys(SYS_read, counter->fd_plus_1 - 1, ret, sizeof *ret) == sizeof *ret &&
+           ret->id == counter->id;
+}
+
+/* What all events of this counter have counted in this thread. False: nobody knows any more. */
+static bool read_all(const struct pm_counter *counter, struct reading *ret)
+{
+    if (!read_now(counter, ret))
+        return false;
+    ret->value += counter->before.value;
+    ret->enabled_ns += counter->before.enabled_ns;
+    ret->running_ns += counter->before.running_ns;
+    return true;
+}
+
+static void close_event(struct pm_counter *counter)
+{
+    if (is_there(counter))
+        pm_sys(SYS_close, counter->fd_plus_1 - 1);
+    counter->fd_plus_1 = 0;
+}
+
+/* --- opening --- */
+
+static long open_with(const struct pm_sampler *s, const struct pm_counter_setting *setting,
+                      bool with_kernel)
+{
+    bool excludes = !(setting->flags & PM_COUNTER_NO_EXCLUDE);
+    struct perf_event_attr attr = {
+        .type = (uint32_t)setting->type,
+        .size = sizeof attr,
+        .config = setting->config,
+        .config1 = setting->config1,
+        .config2 = setting->config2,
+        .read_format = PM_PERF_READ_FORMAT,
+        .exclude_kernel = excludes && !with_kernel,
+        .exclude_hv = excludes,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC_RAW,
+    };
+    if (setting->period != 0)
+        pm_perf_ask_samples(&attr, setting->period, s->stack_bytes);
+    return pm_sys(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* 0, or an error number. */
+static int open_event(const struct pm_sampler *s, const struct pm_counter_setting *setting,
+                      long ring_fd, struct pm_counter *counter, bool *ret_user_only)
+{
+    static long floor;
+    *ret_user_only = false;
+    if (setting->period != 0 && ring_fd < 0)
+        return ENOTSUP;
+    long fd = open_with(s, setting, true);
+    if ((fd == -EACCES || fd == -EPERM) &&
+        !(setting->flags & (PM_COUNTER_IN_KERNEL | PM_COUNTER_NO_EXCLUDE))) {
+        *ret_user_only = true;
+        fd = open_with(s, setting, false);
+    }
+    if (is_error(fd))
+        return (int)-fd;
+    if (floor == 0)
+        floor = far_up();
+    long moved = pm_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor), status = moved;
+    pm_sys(SYS_close, fd);
+    if (!is_error(moved))
+        status = pm_sys(SYS_ioctl, moved, PERF_EVENT_IOC_ID, &counter->id);
+    if (!is_error(status) && setting->period != 0)
+        status = pm_sys(SYS_ioctl, moved, PERF_EVENT_IOC_SET_OUTPUT, ring_fd);
+    if (is_error(status)) {
+        if (!is_error(moved))
+            pm_sys(SYS_close, moved);
+        return (int)-status;
+    }
+    counter->fd_plus_1 = (int)moved + 1;
+    return 0;
+}
+
+void pm_counters_open(struct pm_sampler *s, long ring_fd)
+{
+    struct pm_run_counter *items = pm_process.counters.n != 0 ? make_chunk() : NULL;
+    for (uint32_t i = 0; i < pm_process.counters.n && items != NULL; i++) {
+        struct pm_counter *counter = &s->counters[i];
+        struct reading reading;
+        bool user_only, goes_on = counter->fd_plus_1 != 0, is_known = read_all(counter, &reading);
+        if (goes_on && !is_known) /* the program has closed it */
+            continue;
+        if (goes_on && pm_process.counters.items[i].period == 0) /* it needs no ring */
+            continue;
+        if (goes_on) {
+            counter->before =
+                (struct pm_counted){reading.value, reading.enabled_ns, reading.running_ns};
+            counter->id_before = counter->id;
+            close_event(counter);
+        } else {
+            *counter = (struct pm_counter){0};
+        }
+        int error_no = open_event(s, &pm_process.counters.items[i], ring_fd, counter, &user_only);
+        if (user_only && error_no == 0)
+            pm_store(items[i].flags, items[i].flags | PM_RUN_COUNTER_USER_ONLY);
+        if (!goes_on)
+            pm_add_shared(items[i].n_threads, 1);
+        s->t->reads_counters |= error_no == 0 && pm_process.counters.items[i].period == 0 &&
+                                ring_fd >= 0 && pm_mode_is_timed(pm_process.mode);
+        if (error_no != 0) {
+            pm_add_shared(items[i].n_threads_failed, 1);
+            if (items[i].error_no == 0)
+                items[i].error_no = error_no;
+        }
+    }
+}
+
+/* --- what was counted --- */
+
+int pm_counters_find(const struct pm_sampler *s, uint64_t id)
+{
+    for (uint32_t i = 0; i < pm_process.counters.n; i++)
+        if (pm_process.counters.items[i].period != 0 &&
+            (s->counters[i].id == id || s->counters[i].id_before == id) && id != 0)
+            return (int)i;
+    return -1;
+}
+
+/* Events that were read. */
+static void charge_read(struct pm_sampler *s, uint32_t i, const struct pm_node *node, uint64_t n,
+                        bool is_located)
+{
+    s->counters[i].charged += n;
+    pm_sample_charge(s, node,
+                     (struct pm_run_sample){.kind = (uint8_t)(PM_RUN_SAMPLE_COUNTER + i),
+                                            .flags = is_located ? 0 : PM_RUN_SAMPLE_NOT_LOCATED,
+                                            .generation = pm_places_generation(0),
+                                            .time_ns = n});
+}
+
+/* At PerfMap's own code. */
+static void charge_own(struct pm_sampler *s, uint32_t i, uint64_t n)
+{
+    s->counters[i].charged += n;
+    pm_sample_charge(s, s->slot->root,
+                     (struct pm_run_sample){.kind = (uint8_t)(PM_RUN_SAMPLE_COUNTER + i),
+                                            .address = (uint64_t)(uintptr_t)&pm_counters_open,
+                                            .generation = pm_places_generation(0),
+                                            .time_ns = n});
+}
+
+void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located)
+{
+    for (uint32_t i = 0; i < pm_process.counters.n; i++) {
+        struct pm_counter *counter = &s->counters[i];
+        struct reading now;
+        if (pm_process.counters.items[i].period != 0 || !read_all(counter, &now))
+            continue;
+        if (now.value > counter->seen)
+            charge_read(s, i, node, now.value - counter->seen, is_located);
+        counter->seen = now.value;
+    }
+}
+
+void pm_counters_skip(struct pm_sampler *s)
+{
+    for (uint32_t i = 0; i < pm_process.counters.n; i++) {
+        struct pm_counter *counter = &s->counters[i];
+        struct reading now;
+        if (pm_process.counters.items[i].period != 0 || !read_all(counter, &now))
+            continue;
+        counter->own += now.value - counter->seen;
+        counter->seen = now.value;
+    }
+}
+
+/* What nothing was charged with. */
+static void settle(struct pm_sampler *s, uint32_t i, uint64_t count)
+{
+    struct pm_counter *counter = &s->counters[i];
+    if (counter->own != 0)
+        charge_own(s, i, counter->own);
+    counter->own = 0;
+    if (count > counter->charged)
+        charge_read(s, i, s->slot->root, count - counter->charged, false);
+}
+
+void pm_counters_settle(struct pm_sampler *s)
+{
+    struct pm_run_counter *items = pm_load(in_file);
+    for (uint32_t i = 0; i < pm_process.counters.n && items != NULL; i++) {
+        struct pm_counter *counter = &s->counters[i];
+        struct reading now;
+        if (counter->fd_plus_1 == 0)
+            continue;
+        if (!read_all(counter, &now)) {
+            counter->fd_plus_1 = 0;
+            pm_add_shared(items[i].n_closed, 1);
+            settle(s, i, counter->before.value);
+            continue;
+        }
+        settle(s, i, now.value);
+        pm_add_shared(items[i].count, now.value - counter->told.value);
+        pm_add_shared(items[i].enabled_ns, now.enabled_ns - counter->told.enabled_ns);
+        pm_add_shared(items[i].running_ns, now.running_ns - counter->told.running_ns);
+        counter->told = (struct pm_counted){now.value, now.enabled_ns, now.running_ns};
+    }
+}
+
+void pm_counters_close(struct pm_sampler *s)
+{
+    if (s->t == &pm_tls) /* those of others may be gone, in a fork child */
+        s->t->reads_counters = false;
+    for (uint32_t i = 0; i < pm_process.counters.n; i++) {
+        close_event(&s->counters[i]);
+        s->counters[i] = (struct pm_counter){0};
+    }
+}
+
+/* The descriptors are copies, of events that the parent's threads go on with. */
+static void leave(struct pm_slot *slot)
+{
+    if (slot->sampler != NULL)
+        pm_counters_close(slot->sampler);
+}
+
+void pm_counters_fork_child(void)
+{
+    in_file = NULL;
+    if (pm_process.counters.n != 0)
+        pm_threads_each(leave);
+}

@@ -1,0 +1,163 @@
+/* Events by name, and what the runtime is told of them. */
+#include "cmd/session/counters.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct pm_counter_setting added(const char *text, bool is_sampled)
+{
+    struct session_counters counters = {0};
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(session_counters_add(&counters, text, is_sampled, &err), PM_OK);
+    assert_int_equal(counters.settings.n, 1);
+    struct pm_counter_setting setting = counters.settings.items[0];
+    session_counters_release(&counters);
+    return setting;
+}
+
+static void expect_refused(const char *text, const char *part)
+{
+    struct session_counters counters = {0};
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(session_counters_add(&counters, text, true, &err), PM_ERR_USAGE);
+    assert_non_null(strstr(pm_error_text(&err), part));
+    assert_int_equal(counters.settings.n, 0);
+    pm_error_release(&err);
+    session_counters_release(&counters);
+}
+
+static void events_have_the_names_of_perf(void **state)
+{
+    (void)state;
+    struct pm_counter_setting faults = added("page-faults", false);
+    assert_string_equal(faults.name, "page_faults");
+    assert_int_equal(faults.period, 0);
+    assert_int_equal(added("faults:7", true).period, 7);
+    assert_int_equal(added("page-faults", true).period, 1);
+    assert_string_equal(added("L1-dcache-load-misses", false).name, "l1_dcache_load_misses");
+    assert_int_equal(added("L1-dcache-load-misses", false).config, 0x10000);
+    assert_string_equal(added("TASK-CLOCK", false).name, "task_clock_ns");
+}
+
+static void raw_events_are_numbers(void **state)
+{
+    (void)state;
+    struct pm_counter_setting raw = added("r1a8:1000", true);
+    assert_int_equal(raw.type, 4);
+    assert_int_equal(raw.config, 0x1a8);
+    assert_int_equal(raw.period, 1000);
+    assert_string_equal(raw.name, "r1a8");
+}
+
+static void wrong_ones_are_refused(void **state)
+{
+    (void)state;
+    expect_refused("page-fault", "did you mean 'page-faults'?");
+    expect_refused("", "there is no event ''");
+    expect_refused("page-faults:", "from 1");
+    expect_refused("page-faults:0", "from 1");
+    expect_refused("page-faults:-1", "from 1");
+    expect_refused("page-faults:1x", "from 1");
+    expect_refused("page-faults:99999999999999999999", "from 1");
+    expect_refused("r1a8z", "there is no event");
+    expect_refused("no/such/", "there is no event");
+    expect_refused("../../x/", "there is no event");
+    expect_refused("cpu/", "there is no event");
+}
+
+static void one_that_is_given_twice_is_sampled(void **state)
+{
+    (void)state;
+    struct session_counters counters = {0};
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(session_counters_add(&counters, "faults", false, &err), PM_OK);
+    assert_int_equal(session_counters_add(&counters, "page-faults:3", true, &err), PM_OK);
+    assert_int_equal(session_counters_add(&counters, "page-faults", false, &err), PM_OK);
+    assert_int_equal(counters.settings.n, 1);
+    assert_int_equal(counters.settings.items[0].period, 3);
+    session_counters_release(&counters);
+}
+
+static void what_is_told_is_read_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"page-faults:1", "cycles", "r1ffffffffffffff8",
+                                        "dTLB-store-misses:100003"};
+    struct session_counters counters = {0};
+    struct pm_counter_settings read;
+    struct pm_error err = PM_ERROR_INIT;
+    char *text;
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(session_counters_add(&counters, names[i], true, &err), PM_OK);
+    assert_int_equal(session_counters_text(&counters, &err, &text), PM_OK);
+    assert_true(pm_counters_parse(text, &read));
+    assert_int_equal(read.n, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct pm_counter_setting *a = &read.items[i], *b = &counters.settings.items[i];
+        assert_string_equal(a->name, b->name);
+        assert_string_equal(a->unit, b->unit);
+        assert_true(a->type == b->type && a->config == b->config && a->config1 == b->config1);
+        assert_true(a->period == b->period && a->flags == b->flags);
+    }
+    free(text);
+    session_counters_release(&counters);
+}
+
+static void the_most_that_there_may_be_are_told(void **state)
+{
+    (void)state;
+    struct session_counters counters = {0};
+    struct pm_counter_settings read;
+    struct pm_error err = PM_ERROR_INIT;
+    char *text, name[32];
+    for (unsigned i = 0; i < PM_COUNTERS_MAX; i++) {
+        snprintf(name, sizeof name, "rfffffffffffff%03x", i);
+        assert_int_equal(session_counters_add(&counters, name, true, &err), PM_OK);
+    }
+    assert_int_equal(session_counters_add(&counters, "cycles", true, &err), PM_ERR_USAGE);
+    pm_error_release(&err);
+    assert_int_equal(session_counters_text(&counters, &err, &text), PM_OK);
+    assert_true(pm_counters_parse(text, &read));
+    assert_int_equal(read.n, PM_COUNTERS_MAX);
+    free(text);
+    session_counters_release(&counters);
+}
+
+static void damaged_texts_are_no_events(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        ";",
+        "a",
+        "a:b:1:2:0:0:1:0",
+        "a:b:1:2:0:0:1;",
+        "a:b:1:2:0:0:1:g;",
+        "a:b:1:2:0:0:1:;",
+        "a:b:1:2:0:0:1:0;x",
+        "a:b:11111111111111111:2:0:0:1:0;",
+        "a234567890123456789012345678901234567890123456789:b:1:2:0:0:1:0;"};
+    struct pm_counter_settings read;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(pm_counters_parse(bad[i], &read));
+        assert_int_equal(read.n, 0);
+    }
+    assert_true(pm_counters_parse(NULL, &read) && read.n == 0);
+    assert_true(pm_counters_parse("", &read) && read.n == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_have_the_names_of_perf),
+        cmocka_unit_test(raw_events_are_numbers),
+        cmocka_unit_test(wrong_ones_are_refused),
+        cmocka_unit_test(one_that_is_given_twice_is_sampled),
+        cmocka_unit_test(what_is_told_is_read_back),
+        cmocka_unit_test(the_most_that_there_may_be_are_told),
+        cmocka_unit_test(damaged_texts_are_no_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
