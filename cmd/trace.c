@@ -186,7 +186,7 @@ static void chrome_event(struct pm_json *json, const struct pm_trace_thread *thr
 {
     pm_json_object(json, NULL);
     pm_json_string(json, "ph", is_leave ? "E" : "B");
-    pm_json_double(json, "ts", (double)time_ns / 1e3);
+    pm_json_thousandths(json, "ts", time_ns);
     pm_json_i64(json, "pid", thread->pid);
     pm_json_i64(json, "tid", chrome_tid(thread, flags));
     if (name) {
@@ -262,8 +262,6 @@ static enum pm_status show_events(struct output *out, const struct pm_trace_thre
     enum pm_status status;
     while ((status = pm_trace_next(cursor, out->err, &event, &has_event)) == PM_OK && has_event &&
            event.time_ns <= request->to_ns) {
-        if (event.depth >= request->depth)
-            continue;
         out->is_cut = request->limit && out->n_lines >= request->limit;
         const struct pm_trace_name *name =
             out->is_cut ? NULL : pm_trace_name(out->trace, event.sentence, out->err);
@@ -291,6 +289,8 @@ static enum pm_status show_thread(struct output *out, size_t index)
         pm_trace_seek(out->trace, index, out->request->from_ns, out->err, &cursor);
     if (status != PM_OK)
         return status;
+    if (out->request->depth < UINT32_MAX)
+        pm_trace_leave_out(cursor, (uint32_t)out->request->depth, out->request->to_ns);
     out->n_threads++;
     if (out->request->json)
         json_head(&out->json, thread);

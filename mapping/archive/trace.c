@@ -21,9 +21,12 @@ struct pm_trace_cursor {
     const struct pm_trace_thread *thread;
     sqlite3_stmt *blocks;
     struct pm_trace_block *block;
-    uint64_t from_ns, last_ns;
-    size_t open_at; /* the next frame to tell of */
-    bool has_begun; /* all frames that are open at from_ns were told */
+    uint64_t from_ns;
+    uint64_t latest_ticks; /* of all events so far */
+    uint32_t depth;        /* events at this depth or deeper do not come out ... */
+    uint64_t until_ticks;  /* ... until then */
+    size_t open_at;        /* the next frame to tell of */
+    bool has_begun;        /* all frames that are open at from_ns were told */
     bool has_block;
 };
 
@@ -231,6 +234,9 @@ const struct pm_trace_name *pm_trace_name(struct pm_trace *trace, uint32_t sente
 
 static uint64_t to_ns(const struct pm_trace_thread *thread, uint64_t ticks)
 {
+    uint64_t s = ticks / thread->tick_hz, rest = ticks % thread->tick_hz;
+    if (rest <= UINT64_MAX / 1000000000u && s < INT64_MAX / 1000000000u) /* 64 bits will do */
+        return s * 1000000000u + rest * 1000000000u / thread->tick_hz;
     unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / thread->tick_hz;
     return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
 }
@@ -251,6 +257,7 @@ enum pm_status pm_trace_seek(struct pm_trace *trace, size_t thread, uint64_t fro
     *cursor = (struct pm_trace_cursor){.trace = trace,
                                        .thread = &trace->threads[thread],
                                        .from_ns = from_ns,
+                                       .depth = UINT32_MAX,
                                        .block = pm_trace_block_new()};
     enum pm_status status = cursor->block ? PM_OK : no_memory(err);
     if (status == PM_OK)
@@ -297,23 +304,20 @@ static enum pm_status next_block(struct pm_trace_cursor *cursor, struct pm_error
     return status;
 }
 
-static void make_event(struct pm_trace_cursor *cursor, const struct pm_trace_tick *tick,
+static void make_event(const struct pm_trace_cursor *cursor, const struct pm_trace_tick *tick,
                        unsigned flags, struct pm_trace_event *event)
 {
-    *event = (struct pm_trace_event){
-        .is_leave = tick->is_leave,
-        .flags = tick->flags | flags,
-        .sentence = tick->sentence,
-        .depth = tick->depth,
-        .time_ns = time_of(cursor->thread, tick->ticks),
-        .enter_ns = tick->is_leave ? time_of(cursor->thread, tick->enter_ticks) : 0,
-        .spent_ns = to_ns(cursor->thread, tick->spent_ticks),
-    };
-    if (flags & PM_TRACE_BEFORE)
+    const struct pm_trace_thread *thread = cursor->thread;
+    uint64_t ticks = flags & PM_TRACE_BEFORE ? tick->ticks : cursor->latest_ticks;
+    *event = (struct pm_trace_event){.is_leave = tick->is_leave,
+                                     .flags = tick->flags | flags,
+                                     .sentence = tick->sentence,
+                                     .depth = tick->depth,
+                                     .time_ns = time_of(thread, ticks)};
+    if (!tick->is_leave)
         return;
-    if (event->time_ns < cursor->last_ns)
-        event->time_ns = cursor->last_ns;
-    cursor->last_ns = event->time_ns;
+    event->enter_ns = time_of(thread, tick->enter_ticks);
+    event->spent_ns = to_ns(thread, tick->spent_ticks);
 }
 
 /* Up to the first event at from_ns or later. */
@@ -340,6 +344,20 @@ static enum pm_status skip(struct pm_trace_cursor *cursor, struct pm_error *err)
     }
 }
 
+/* Calls that are open at from_ns. */
+static bool next_open(struct pm_trace_cursor *cursor, struct pm_trace_event *ret_event)
+{
+    struct pm_trace_tick tick;
+    while (cursor->has_block && pm_trace_block_open_frame(cursor->block, cursor->open_at, &tick)) {
+        cursor->open_at++;
+        if (tick.depth >= cursor->depth)
+            continue;
+        make_event(cursor, &tick, PM_TRACE_BEFORE, ret_event);
+        return true;
+    }
+    return false;
+}
+
 enum pm_status pm_trace_next(struct pm_trace_cursor *cursor, struct pm_error *err,
                              struct pm_trace_event *ret_event, bool *ret_has_event)
 {
@@ -349,26 +367,43 @@ enum pm_status pm_trace_next(struct pm_trace_cursor *cursor, struct pm_error *er
         status = skip(cursor, err);
     if (status != PM_OK)
         return status;
-    if (!cursor->has_begun && cursor->has_block &&
-        pm_trace_block_open_frame(cursor->block, cursor->open_at, &tick)) {
-        cursor->open_at++;
-        make_event(cursor, &tick, PM_TRACE_BEFORE, ret_event);
-        *ret_has_event = true;
+    *ret_has_event = !cursor->has_begun && next_open(cursor, ret_event);
+    if (*ret_has_event)
         return PM_OK;
-    }
     cursor->has_begun = true;
     for (;;) {
-        if (cursor->has_block) {
+        while (cursor->has_block) {
             status = pm_trace_block_next(cursor->block, err, &tick, ret_has_event);
-            if (status != PM_OK || *ret_has_event) {
-                if (status == PM_OK)
-                    make_event(cursor, &tick, 0, ret_event);
+            if (status != PM_OK)
                 return status;
-            }
+            if (!*ret_has_event)
+                break;
+            if (tick.ticks > cursor->latest_ticks)
+                cursor->latest_ticks = tick.ticks;
+            if (tick.depth >= cursor->depth && cursor->latest_ticks <= cursor->until_ticks)
+                continue;
+            make_event(cursor, &tick, 0, ret_event);
+            return PM_OK;
         }
         if ((status = next_block(cursor, err)) != PM_OK || !cursor->has_block) {
             *ret_has_event = false;
             return status;
         }
     }
+}
+
+/* The last tick whose time is not later. */
+static uint64_t last_tick_at(const struct pm_trace_thread *thread, uint64_t ns)
+{
+    if (ns < thread->process_start_ns)
+        return 0;
+    unsigned __int128 ticks = (unsigned __int128)(ns - thread->process_start_ns) + 1;
+    ticks = (ticks * thread->tick_hz - 1) / 1000000000u;
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+void pm_trace_leave_out(struct pm_trace_cursor *cursor, uint32_t depth, uint64_t until_ns)
+{
+    cursor->depth = depth;
+    cursor->until_ticks = last_tick_at(cursor->thread, until_ns);
 }

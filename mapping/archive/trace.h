@@ -79,6 +79,9 @@ PM_MUST_CHECK enum pm_status pm_trace_seek(struct pm_trace *trace, size_t thread
                                            struct pm_trace_cursor **ret_cursor);
 PM_MUST_CHECK enum pm_status pm_trace_next(struct pm_trace_cursor *cursor, struct pm_error *err,
                                            struct pm_trace_event *ret_event, bool *ret_has_event);
+/* Events up to until_ns of calls that are inside this many others or more do not come out, from
+ * now on. That takes half as long as to leave them out afterwards. */
+void pm_trace_leave_out(struct pm_trace_cursor *cursor, uint32_t depth, uint64_t until_ns);
 void pm_trace_cursor_free(struct pm_trace_cursor *cursor);
 
 #endif

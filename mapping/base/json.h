@@ -41,6 +41,8 @@ void pm_json_string(struct pm_json *json, const char *key, const char *value);
 void pm_json_string_n(struct pm_json *json, const char *key, const char *value, size_t len);
 void pm_json_u64(struct pm_json *json, const char *key, uint64_t value);
 void pm_json_i64(struct pm_json *json, const char *key, int64_t value);
+/* value / 1000, with all of its decimals but zeros at the end. */
+void pm_json_thousandths(struct pm_json *json, const char *key, uint64_t value);
 void pm_json_double(struct pm_json *json, const char *key, double value);
 void pm_json_bool(struct pm_json *json, const char *key, bool value);
 void pm_json_null(struct pm_json *json, const char *key);

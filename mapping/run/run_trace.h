@@ -93,7 +93,7 @@ PM_MUST_CHECK enum pm_status pm_run_trace_next(struct pm_run_trace_cursor *curso
                                                bool *ret_has_event);
 void pm_run_trace_close(struct pm_run_trace_cursor *cursor);
 
-/* Events have no contexts (node) from now on: to look them up takes a third of the time. */
+/* Events have no contexts (node) from now on, for to look them up takes time. */
 void pm_run_trace_leave_out_nodes(struct pm_run_trace_cursor *cursor);
 /* No event of part n or of later ones comes out, nor what ends with the trace: then
  * pm_run_trace_next has none. SIZE_MAX: all do, as at first. */

@@ -35,6 +35,26 @@ static json_t *end(struct text *t, bool expected)
     return value;
 }
 
+static void thousandths_have_the_decimals_that_they_need(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t value;
+        const char *expected;
+    } cases[] = {{0, "0\n"},        {5, "0.005\n"},        {10, "0.01\n"},
+                 {1000, "1\n"},     {1200300, "1200.3\n"}, {UINT64_MAX, "18446744073709551.615\n"},
+                 {100000, "100\n"}, {999, "0.999\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text t;
+        begin(&t);
+        pm_json_thousandths(&t.json, NULL, cases[i].value);
+        assert_true(pm_json_done(&t.json));
+        assert_string_equal(t.text, cases[i].expected);
+        fclose(t.json.out);
+        free(t.text);
+    }
+}
+
 static void every_kind_of_value_reads_back(void **state)
 {
     (void)state;
@@ -182,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_value_reads_back),
+        cmocka_unit_test(thousandths_have_the_decimals_that_they_need),
         cmocka_unit_test(numbers_are_written_in_full),
         cmocka_unit_test(any_bytes_make_a_valid_string),
         cmocka_unit_test(mistakes_fail_and_stay_valid),

@@ -128,6 +128,56 @@ static void all_events_of_a_run_file_are_in_the_archive(void **state)
     pm_run_file_free(file);
 }
 
+static bool next_above(struct pm_trace_cursor *cursor, uint32_t depth, uint64_t until_ns,
+                       struct pm_trace_event *event)
+{
+    bool has_event;
+    do
+        assert_int_equal(pm_trace_next(cursor, NULL, event, &has_event), PM_OK);
+    while (has_event && event->depth >= depth && event->time_ns <= until_ns);
+    return has_event;
+}
+
+/* The cursor leaves out what its user would. */
+static void deep_calls_are_left_out(void **state)
+{
+    (void)state;
+    struct pm_archive *archive;
+    struct pm_trace *trace;
+    write_run();
+    collect_well(2, "x.perfmap");
+    assert_int_equal(pm_archive_open("x.perfmap", NULL, &archive), PM_OK);
+    assert_int_equal(pm_trace_open(archive, NULL, &trace), PM_OK);
+    size_t n_seen = 0;
+    for (unsigned i = 0; i < 5 * pm_trace_n_threads(trace); i++) {
+        const struct pm_trace_thread *thread = pm_trace_thread(trace, i / 5);
+        uint32_t depth = i % 4;
+        uint64_t from_ns = thread->end_ns / 10 * (i % 3), until_ns = thread->end_ns / 7 * (i % 9);
+        struct pm_trace_cursor *all, *some;
+        struct pm_trace_event expected, got;
+        bool has_event = true, has_got;
+        assert_int_equal(pm_trace_seek(trace, i / 5, from_ns, NULL, &all), PM_OK);
+        assert_int_equal(pm_trace_seek(trace, i / 5, from_ns, NULL, &some), PM_OK);
+        pm_trace_leave_out(some, depth, until_ns);
+        for (; has_event; n_seen++) {
+            has_event = next_above(all, depth, until_ns, &expected);
+            assert_int_equal(pm_trace_next(some, NULL, &got, &has_got), PM_OK);
+            assert_int_equal(has_got, has_event);
+            if (!has_event)
+                break;
+            assert_true(got.is_leave == expected.is_leave && got.flags == expected.flags);
+            assert_true(got.sentence == expected.sentence && got.depth == expected.depth);
+            assert_true(got.time_ns == expected.time_ns && got.spent_ns == expected.spent_ns);
+            assert_true(!got.is_leave || got.enter_ns == expected.enter_ns);
+        }
+        pm_trace_cursor_free(all);
+        pm_trace_cursor_free(some);
+    }
+    assert_true(n_seen > 10000);
+    pm_trace_free(trace);
+    pm_archive_close(archive);
+}
+
 /* Whichever allocation fails, in whichever thread: an error, and all threads end. */
 static void memory_that_ends_is_an_error(void **state)
 {
@@ -155,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(as_many_threads_as_there_are_make_the_same_archive),
         IN_FOLDER(all_events_of_a_run_file_are_in_the_archive),
+        IN_FOLDER(deep_calls_are_left_out),
         IN_FOLDER(memory_that_ends_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
