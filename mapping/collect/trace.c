@@ -157,10 +157,13 @@ static enum pm_status prepare(struct writer *w, const char *path, unsigned n_thr
     enum pm_status status =
         pm_archive_prepare(c->writer->archive, "INSERT INTO trace_blocks VALUES(?,?,?,?,?,?,?)",
                            c->err, &w->insert_block);
-    if (status == PM_OK)
-        status = pm_archive_prepare(c->writer->archive,
-                                    "INSERT INTO traces VALUES(?,?,?,?,?,?,?,?,?,?,?)", c->err,
-                                    &w->insert_trace);
+    if (status != PM_OK)
+        return status;
+    status =
+        pm_archive_prepare(c->writer->archive, "INSERT INTO traces VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+                           c->err, &w->insert_trace);
+    if (status != PM_OK)
+        return status;
     struct trace_parts_setting setting = {
         .path = path,
         .file = w->file,
@@ -170,7 +173,7 @@ static enum pm_status prepare(struct writer *w, const char *path, unsigned n_thr
         .unknown = unknown_sentence,
         .context = c,
     };
-    return status == PM_OK ? trace_parts_open(&setting, c->err, &w->parts) : status;
+    return trace_parts_open(&setting, c->err, &w->parts);
 }
 
 enum pm_status collect_trace(struct collector *c, uint64_t start_tsc, const char *path,
