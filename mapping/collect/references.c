@@ -6,7 +6,8 @@
  * pass several things and no one knows which of them the cost is of. What code of a method does
  * with members of its object (`x += v * dt`), it does with what the method is called for:
  * {particles[i]}. Where that is a single object, or the member an array, rows have the member,
- * and only questions about the object see it ("possible"). Where the code is known to touch some
+ * and only questions about the object see it ("possible"), or about a field that the method is
+ * called for ("body.pos += step"). Where the code is known to touch some
  * of that (the method was inlined), with no other; nor with what is local to functions other than
  * those that it was inlined into. A parameter of another unit's function is an
  * id that is no noun, between two such facts: w -> id in the unit of the function, id -> weights
@@ -331,6 +332,13 @@ static bool is_single(const struct object *object, const struct pm_pif_noun *nou
             is_of_type(&type, noun->type));
 }
 
+static bool is_field(const struct object *object)
+{
+    struct pm_pif_noun noun;
+    return pm_pif_find_noun(object->binary->pif, object->id, &noun) && noun.kind &&
+           strcmp(noun.kind, "field") == 0;
+}
+
 static bool may_have_member(const struct object *object, const struct collect_member *member,
                             struct pm_pif_noun *ret_noun)
 {
@@ -378,6 +386,18 @@ static enum pm_status map_member_way(struct collector *c, struct pm_map *known,
     return pm_map_put(known, key, 1) ? collect_add_mapping(c, &mapping) : collect_no_memory(c);
 }
 
+static enum pm_status map_member_access(struct collector *c, struct pm_map *known,
+                                        const struct collect_member *member, uint32_t row,
+                                        const char *origin)
+{
+    enum pm_status status = PM_OK;
+    if (member->access & PM_MAP_READS)
+        status = map_member_way(c, known, member, c->model->source_reads, row, origin);
+    if (status != PM_OK || !(member->access & PM_MAP_WRITES))
+        return status;
+    return map_member_way(c, known, member, c->model->source_writes, row, origin);
+}
+
 /* What is done with v's elements may be done through the field that v's operator[] reads. */
 static enum pm_status map_holder(struct collector *c, struct pm_map *known,
                                  const struct collect_member *member, uint32_t object)
@@ -391,10 +411,29 @@ static enum pm_status map_holder(struct collector *c, struct pm_map *known,
     return map_access(c, PM_MAP_READS | PM_MAP_WRITES, object, member->holder, "possible");
 }
 
+/* "body.pos += step": pos is a field that has the member. */
+static enum pm_status map_outer_fields(struct collector *c, struct references *all,
+                                       struct pm_map *known, const struct collect_member *member)
+{
+    for (uint32_t i = 0; i < all->n_objects && member->field; i++) {
+        const struct object *object = &all->objects[i];
+        if (!is_field(object) || object->id == member->field ||
+            !collect_may_hold(object->binary, object->id, member->field))
+            continue;
+        enum pm_status status = map_member_access(c, known, member, object->row, "possible");
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 static enum pm_status map_member(struct collector *c, struct references *all, struct pm_map *known,
                                  const struct collect_member *member)
 {
     enum pm_status status = find_objects_of(c, all, member->object, 0, member);
+    if (status != PM_OK)
+        return status;
+    status = map_outer_fields(c, all, known, member);
     uint32_t n_have = keep_objects(all, member);
     struct pm_pif_noun noun;
     bool is_known = n_have == 1 && !member->is_named && all->n_objects == 1 && !member->is_array &&
@@ -403,10 +442,7 @@ static enum pm_status map_member(struct collector *c, struct references *all, st
     const char *origin = is_known ? "inferred" : "possible";
     for (uint32_t i = 0; i < all->n_objects && status == PM_OK; i++) {
         const struct object *object = &all->objects[i];
-        if (member->access & PM_MAP_READS)
-            status = map_member_way(c, known, member, c->model->source_reads, object->row, origin);
-        if (status == PM_OK && member->access & PM_MAP_WRITES)
-            status = map_member_way(c, known, member, c->model->source_writes, object->row, origin);
+        status = map_member_access(c, known, member, object->row, origin);
         if (status != PM_OK)
             return status;
         status = map_holder(c, known, member, object->row);
