@@ -17,10 +17,53 @@ static bool widen(struct pm_range *range, location_t location)
     return true;
 }
 
+static void widen_by(struct pm_range *range, tree t);
+
+/* "{a, b}" has no place of its own. */
+static void widen_by_elements(struct pm_range *range, tree constructor)
+{
+    enum { ELEMENTS_MAX = 1000 };
+    unsigned i;
+    tree element;
+    FOR_EACH_CONSTRUCTOR_VALUE(CONSTRUCTOR_ELTS(constructor), i, element)
+        if (i < ELEMENTS_MAX)
+            widen_by(range, element);
+}
+
+/* g++ splits "{a, b}" into a list where its values are not constant. */
+static void widen_by_list(struct pm_range *range, tree list)
+{
+    for (tree_stmt_iterator i = tsi_start(list); !tsi_end_p(i); tsi_next(&i)) {
+        tree t = tsi_stmt(i);
+        while (TREE_CODE(t) == CLEANUP_POINT_EXPR || TREE_CODE(t) == EXPR_STMT)
+            t = TREE_OPERAND(t, 0);
+        if (TREE_CODE(t) == INIT_EXPR)
+            widen_by(range, t);
+    }
+}
+
+/* "point p = {x, y}", where p was declared */
+static void widen_by_initialised(struct pm_range *range, tree init)
+{
+    tree variable = get_base_address(TREE_OPERAND(init, 0));
+    if (variable != NULL_TREE && VAR_P(variable) && !DECL_ARTIFICIAL(variable))
+        widen(range, DECL_SOURCE_LOCATION(variable));
+}
+
+/* Is the location that of one operand, perhaps? "return s + p.mass" is where p.mass is. */
+static bool is_elsewhere(tree t)
+{
+    return TREE_CODE(t) == DECL_EXPR || TREE_CODE(t) == INIT_EXPR || TREE_CODE(t) == RETURN_EXPR;
+}
+
 /* The text of an expression is told by its location. What wraps one, initialisers, and expressions
  * that were folded have only a point: there the operands tell more. */
 static void widen_by(struct pm_range *range, tree t)
 {
+    if (t != NULL_TREE && TREE_CODE(t) == CONSTRUCTOR)
+        widen_by_elements(range, t);
+    if (t != NULL_TREE && TREE_CODE(t) == STATEMENT_LIST)
+        widen_by_list(range, t);
     if (t == NULL_TREE || !EXPR_P(t) || TREE_CODE(t) == BIND_EXPR)
         return;
     if (EXPR_HAS_LOCATION(t)) {
@@ -28,8 +71,7 @@ static void widen_by(struct pm_range *range, tree t)
         bool begins = widen(range, text.m_start), ends = widen(range, text.m_finish);
         if (!begins) /* "v[i] = x" with a class's operator[]: where v stands is not known */
             widen(range, EXPR_LOCATION(t));
-        if (begins && ends && text.m_start != text.m_finish && TREE_CODE(t) != DECL_EXPR &&
-            TREE_CODE(t) != INIT_EXPR)
+        if (begins && ends && text.m_start != text.m_finish && !is_elsewhere(t))
             return;
     }
     if (TREE_CODE(t) == DECL_EXPR) {
@@ -41,6 +83,8 @@ static void widen_by(struct pm_range *range, tree t)
         widen_by(range, TARGET_EXPR_INITIAL(t));
         return;
     }
+    if (TREE_CODE(t) == INIT_EXPR)
+        widen_by_initialised(range, t);
     for (int i = 0; i < TREE_OPERAND_LENGTH(t); i++)
         widen_by(range, TREE_OPERAND(t, i));
 }
