@@ -143,6 +143,16 @@ pm_id pm_id_of_pointed(pm_id pointer, unsigned index)
     return pointer != 0 ? part_numbered("pointed", pointer, index) : 0;
 }
 
+pm_id pm_id_of_bound(const char *type, const char *binding, unsigned index)
+{
+    struct pm_id_hash hash;
+    pm_id_hash_init(&hash, "bound");
+    pm_id_hash_string(&hash, type);
+    pm_id_hash_string(&hash, binding);
+    pm_id_hash_number(&hash, index);
+    return pm_id_hash_done(&hash);
+}
+
 pm_id pm_id_of_variable_arguments(pm_id function)
 {
     struct pm_id_hash hash;

@@ -46,6 +46,9 @@ pm_id pm_id_of_field(pm_id type, const char *name);
 pm_id pm_id_of_parameter(pm_id function, unsigned index);
 pm_id pm_id_of_pointed(pm_id pointer, unsigned index);
 pm_id pm_id_of_returned(pm_id function);
+/* A parameter of whatever procedure a type of Fortran has bound to the name; type: what gfortran
+ * calls the record of its bindings. */
+pm_id pm_id_of_bound(const char *type, const char *binding, unsigned index);
 /* Bytes of a COMMON block, which each program unit may name otherwise. */
 pm_id pm_id_of_range(pm_id block, uint64_t offset, uint64_t size);
 /* What a function with variable arguments gets as those. */

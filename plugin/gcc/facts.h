@@ -173,7 +173,11 @@ bool pm_fact_hands_elements(gcall *call, unsigned argument);
 tree pm_fact_call_operator(tree type);
 /* Of the virtual method that an OBJ_TYPE_REF calls, and those that override it. 0: not known. */
 pm_id pm_fact_virtual_parameter(tree reference, unsigned index);
-/* Tables of functions that only other units use: what they hold is known here. */
+/* Of the procedure of Fortran that "object%binding()" calls, by the component of gfortran's record
+ * of bindings; 0: it is another component. */
+pm_id pm_fact_bound_parameter(tree component, unsigned index);
+/* Tables of functions that only other units use: what they hold is known here. So are procedures
+ * that types of Fortran have bound to names. */
 void pm_fact_tables(void);
 /* The parameters of a function that other units may call. */
 void pm_fact_parameters(tree function_decl);

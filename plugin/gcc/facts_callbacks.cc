@@ -20,6 +20,14 @@ static bool is_variable_argument(gcall *call, unsigned index)
            pm_reader_type_of_parameter(call, index) == NULL_TREE;
 }
 
+/* "object%binding()" of Fortran: the parameter of what is bound to the name. 0: it is another
+ * call. */
+static pm_id bound_parameter(tree pointer, unsigned index)
+{
+    gimple *definition = pm_definition_of(pointer);
+    return definition != NULL ? pm_fact_bound_parameter(gimple_assign_rhs1(definition), index) : 0;
+}
+
 /* The parameter of whatever function is called. */
 static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, unsigned index)
 {
@@ -35,6 +43,8 @@ static std::vector<pm_id> parameters_of(struct pm_reader *reader, gcall *call, u
             parameters.push_back(pm_fact_parameter(callee, index));
     } else if (TREE_CODE(pointer) == OBJ_TYPE_REF) {
         parameters.push_back(pm_fact_virtual_parameter(pointer, index));
+    } else if (pm_id bound = bound_parameter(pointer, index)) {
+        parameters.push_back(bound);
     } else {
         std::vector<tree> functions; /* a constant table that the front end has looked into */
         pm_reader_find_functions(reader, pointer, 0, &functions);

@@ -235,6 +235,13 @@ static bool is_associated(tree to)
     return VAR_P(to) && !DECL_ARTIFICIAL(to) && pm_fact_is_descriptor(TREE_TYPE(to));
 }
 
+/* "self = object" of CLASS, which gfortran makes for a call of what is bound to a name. */
+static bool is_object_of_call(tree to, tree from)
+{
+    return TREE_CODE(from) == VIEW_CONVERT_EXPR && VAR_P(to) && DECL_ARTIFICIAL(to) &&
+           RECORD_OR_UNION_TYPE_P(TREE_TYPE(to));
+}
+
 void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
 {
     tree callee = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
@@ -248,6 +255,9 @@ void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
         tree from = gimple_assign_rhs1(stmt);
         if (VAR_P(from) && DECL_ARTIFICIAL(from) && AGGREGATE_TYPE_P(TREE_TYPE(from)))
             note_descriptor(reader, gimple_assign_lhs(stmt), build_fold_addr_expr(from));
+        if (is_object_of_call(gimple_assign_lhs(stmt), from))
+            reader->given[DECL_UID(gimple_assign_lhs(stmt))].push_back(
+                build_fold_addr_expr(TREE_OPERAND(from, 0)));
         if (pm_fact_is_array_pointer(TREE_TYPE(from)) || is_associated(gimple_assign_lhs(stmt)))
             note_array_pointer(reader, gimple_assign_lhs(stmt), from);
     }

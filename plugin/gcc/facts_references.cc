@@ -272,6 +272,88 @@ void pm_fact_parameters(tree function_decl)
     }
 }
 
+/* --- procedures bound to types of Fortran --- */
+
+/* gfortran keeps the bindings of a type in a record of type "__vtype_module_Type", and the only
+ * such record in "__vtab_module_Type". */
+static const char *bindings_name(tree type)
+{
+    static const char prefix[] = "__vtype_";
+    tree name = RECORD_OR_UNION_TYPE_P(type) ? TYPE_IDENTIFIER(type) : NULL_TREE;
+    return name != NULL_TREE && strncmp(IDENTIFIER_POINTER(name), prefix, strlen(prefix)) == 0
+               ? IDENTIFIER_POINTER(name)
+               : NULL;
+}
+
+/* Not _copy, _final. */
+static bool is_binding_of_source(tree field)
+{
+    return DECL_NAME(field) != NULL_TREE && IDENTIFIER_POINTER(DECL_NAME(field))[0] != '_';
+}
+
+pm_id pm_fact_bound_parameter(tree component, unsigned index)
+{
+    if (!pm_fact_is_fortran() || TREE_CODE(component) != COMPONENT_REF)
+        return 0;
+    tree field = TREE_OPERAND(component, 1);
+    const char *type = bindings_name(DECL_CONTEXT(field));
+    return type != NULL && is_binding_of_source(field)
+               ? pm_id_of_bound(type, IDENTIFIER_POINTER(DECL_NAME(field)), index)
+               : 0;
+}
+
+/* The bindings of the type that this one extends; NULL: it extends none. */
+static const char *parent_bindings(tree table)
+{
+    unsigned i;
+    tree field, value;
+    FOR_EACH_CONSTRUCTOR_ELT(CONSTRUCTOR_ELTS(table), i, field, value) {
+        if (DECL_NAME(field) == NULL_TREE ||
+            strcmp(IDENTIFIER_POINTER(DECL_NAME(field)), "_extends") != 0)
+            continue;
+        STRIP_NOPS(value);
+        return TREE_CODE(value) == ADDR_EXPR ? bindings_name(TREE_TYPE(TREE_OPERAND(value, 0)))
+                                             : NULL;
+    }
+    return NULL;
+}
+
+/* Who calls what the parent has bound to the name may mean this one. */
+static void bind(const char *type, const char *parent, tree field, tree function_decl)
+{
+    const char *binding = IDENTIFIER_POINTER(DECL_NAME(field));
+    unsigned index = 0;
+    for (tree of = TYPE_ARG_TYPES(TREE_TYPE(function_decl)); of != NULL_TREE;
+         of = TREE_CHAIN(of), index++) {
+        if (!type_refers(TREE_VALUE(of)))
+            continue;
+        pm_id bound = pm_id_of_bound(type, binding, index);
+        pm_fact_refers(pm_fact_parameter(function_decl, index), bound);
+        if (parent != NULL)
+            pm_fact_refers(bound, pm_id_of_bound(parent, binding, index));
+    }
+}
+
+static void bind_all(tree variable)
+{
+    unsigned i;
+    tree field, value, table = DECL_INITIAL(variable);
+    const char *type = bindings_name(TREE_TYPE(variable)), *parent = parent_bindings(table);
+    FOR_EACH_CONSTRUCTOR_ELT(CONSTRUCTOR_ELTS(table), i, field, value) {
+        STRIP_NOPS(value);
+        if (is_binding_of_source(field) && TREE_CODE(value) == ADDR_EXPR &&
+            TREE_CODE(TREE_OPERAND(value, 0)) == FUNCTION_DECL)
+            bind(type, parent, field, TREE_OPERAND(value, 0));
+    }
+}
+
+static bool is_bindings(tree variable)
+{
+    tree value = DECL_INITIAL(variable);
+    return pm_fact_is_fortran() && value != NULL_TREE && value != error_mark_node &&
+           TREE_CODE(value) == CONSTRUCTOR && bindings_name(TREE_TYPE(variable)) != NULL;
+}
+
 /* --- initial values --- */
 
 struct initial {
@@ -372,5 +454,7 @@ void pm_fact_tables(void)
         if (TREE_PUBLIC(node->decl) && !DECL_ARTIFICIAL(node->decl) && value != NULL_TREE &&
             value != error_mark_node && holds_functions(value))
             pm_fact_variable(node->decl, NULL_TREE);
+        if (is_bindings(node->decl))
+            bind_all(node->decl);
     }
 }

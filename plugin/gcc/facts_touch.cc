@@ -139,7 +139,7 @@ void pm_reader_touch_loaded(struct pm_reader *reader, tree t, enum pm_access_way
         return;
     }
     pm_reader_map_to(reader, noun, (enum pm_fact_verb)access);
-    if (reader->referred == NULL && is_allocatable_part(t))
+    if (is_allocatable_part(t))
         pm_reader_touch(reader, pm_base_of(t), access);
 }
 

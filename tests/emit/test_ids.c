@@ -60,6 +60,7 @@ static void what_mappings_have_in_common_has_an_id(void **state)
     assert_int_equal(pm_id_of_pointed(whole, 0), plain("pointed|0123456789abcdef|0"));
     assert_int_equal(pm_id_of_range(whole, 8, 80), plain("range|0123456789abcdef|8|80"));
     assert_int_equal(pm_id_of_pointed(0, 0), 0);
+    assert_int_equal(pm_id_of_bound("__vtype_m_T", "step", 1), plain("bound|__vtype_m_T|step|1"));
     assert_int_equal(pm_id_of_returned(whole), plain("returned|0123456789abcdef"));
 }
 
