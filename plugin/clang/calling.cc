@@ -29,6 +29,19 @@ static void touch_handed(struct pm_text_reader *reader, const struct pm_called *
     pm_touch_add(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = access;
 }
 
+/* std::sort(p, p + n), v.push_back(x) */
+static void touch_elements(struct pm_text_reader *reader, struct pm_called *call, unsigned index)
+{
+    struct pm_gathered objects = {};
+    unsigned access = pm_access_of_use(pm_whole_use_of_argument(call, index));
+    if (access == 0)
+        return;
+    pm_objects_whole(&objects, pm_element_type(pm_inner(call->arguments[index])->getType()),
+                     access);
+    if (!objects.accesses.empty())
+        pm_touch_add(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = access;
+}
+
 /* May an object of that type lead to others, as closures and what the library makes of
  * expressions do? */
 static bool leads_on(QualType type)
@@ -98,6 +111,7 @@ static void touch_argument(struct pm_text_reader *reader, struct pm_called *call
     for (size_t i = before; use != 0 && is_value && i < reader->text->touches.size(); i++)
         reader->text->touches[i].gives_address = true;
     touch_handed(reader, call, argument, use);
+    touch_elements(reader, call, index);
 }
 
 /* "point p = q", "p = q" of what is copied as memory is: there is no call. */

@@ -249,10 +249,9 @@ static unsigned count_leading(const struct pm_called *call)
     return n;
 }
 
-unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used)
+/* Of a call whose function is known. */
+static struct pm_cxx_call whole_shape_of(struct pm_called *call, unsigned index, bool is_used)
 {
-    if (!call->callee)
-        return PM_USE_READS;
     struct pm_cxx_call read = shape_of(call, is_used);
     const auto *method = dyn_cast<CXXMethodDecl>(call->callee);
     if (pm_calls_std_function(call->callee))
@@ -264,11 +263,60 @@ unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used
         const Expr *object = call->arguments[0];
         read.object_is_const = method->isConst();
         read.object_refers = object && pm_type_refers(pm_type_of_record(method->getParent()));
+        read.constructs = isa<CXXConstructorDecl>(method);
+        read.moves_elements = pm_moves_elements(name_of_class(method->getParent()).c_str());
     } else if (read.is_library) {
         read.n_leading = count_leading(call);
         read.has_policy = !call->arguments.empty() && is_policy(call->arguments[0]);
     }
+    return read;
+}
+
+unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used)
+{
+    if (!call->callee)
+        return PM_USE_READS;
+    struct pm_cxx_call read = whole_shape_of(call, index, is_used);
     return pm_call_use(&read, index);
+}
+
+unsigned pm_whole_use_of_argument(struct pm_called *call, unsigned index)
+{
+    if (!call->callee || !pm_is_of_system(call->callee))
+        return 0;
+    struct pm_cxx_call read = whole_shape_of(call, index, true);
+    return pm_call_whole_use(&read, index);
+}
+
+static QualType value_type_of(const CXXRecordDecl *record)
+{
+    record = record->getDefinition();
+    if (!record)
+        return QualType();
+    for (const Decl *member : record->decls()) {
+        const auto *type = dyn_cast<TypedefNameDecl>(member);
+        if (type && type->getName() == "value_type")
+            return type->getUnderlyingType();
+    }
+    for (const CXXBaseSpecifier &base : record->bases())
+        if (const CXXRecordDecl *of_base = class_of(base.getType())) {
+            QualType found = value_type_of(of_base);
+            if (!found.isNull())
+                return found;
+        }
+    return QualType();
+}
+
+QualType pm_element_type(QualType type)
+{
+    type = type.getNonReferenceType();
+    if (type->isArrayType())
+        return type->getAsArrayTypeUnsafe()->getElementType();
+    if (type->isPointerType())
+        return type->getPointeeType();
+    const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    QualType element = record && pm_is_of_system(record) ? value_type_of(record) : QualType();
+    return element.isNull() ? type : element;
 }
 
 bool pm_calls_std_function(const FunctionDecl *callee)

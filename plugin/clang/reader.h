@@ -116,6 +116,10 @@ bool pm_leads_into(const struct pm_called *call, unsigned argument);
 unsigned pm_sources_of_call(struct pm_called *call);
 /* PM_USE_* of plugin/emit/arguments.h; is_used: the result is. */
 unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used);
+/* The same of whole elements: pm_call_whole_use of plugin/emit/containers.h. What a container has,
+ * or an iterator or a pointer leads to. */
+unsigned pm_whole_use_of_argument(struct pm_called *call, unsigned index);
+clang::QualType pm_element_type(clang::QualType type);
 bool pm_is_std_function_type(clang::QualType type);
 bool pm_calls_std_function(const clang::FunctionDecl *callee);
 /* "T &" */

@@ -95,6 +95,45 @@ static const struct known_arguments algorithms[] = {
     {"remove", "bb"},
     {"adjacent_difference", "rrw"},
     {"inclusive_scan", "rrw"},
+    {"exclusive_scan", "rrw"},
+    {"swap_ranges", "bbb"},
+    {"iter_swap", "bb"},
+    {"copy_if", "rrw"},
+    {"copy_backward", "rrw"},
+    {"move_backward", "rrw"},
+    {"reverse_copy", "rrw"},
+    {"rotate_copy", "rrrw"},
+    {"remove_copy", "rrw"},
+    {"remove_copy_if", "rrw"},
+    {"unique_copy", "rrw"},
+    {"replace_copy", "rrw"},
+    {"replace_copy_if", "rrw"},
+    {"partition_copy", "rrww"},
+    {"partial_sort_copy", "rrbb"},
+    {"sample", "rrw"},
+    {"merge", "rrrrw"},
+    {"set_union", "rrrrw"},
+    {"set_intersection", "rrrrw"},
+    {"set_difference", "rrrrw"},
+    {"set_symmetric_difference", "rrrrw"},
+    {"inplace_merge", "bbb"},
+    {"partition", "bb"},
+    {"stable_partition", "bb"},
+    {"remove_if", "bb"},
+    {"push_heap", "bb"},
+    {"pop_heap", "bb"},
+    {"sort_heap", "bb"},
+    {"next_permutation", "bb"},
+    {"prev_permutation", "bb"},
+    {"random_shuffle", "bb"},
+    {"shift_left", "bb"},
+    {"shift_right", "bb"},
+    {"replace", "bb"},
+    {"replace_if", "bb"},
+    {"generate_n", "w"},
+    {"uninitialized_copy", "rrw"},
+    {"uninitialized_move", "rrw"},
+    {"uninitialized_fill", "ww"},
 };
 
 /* The beginnings of names: the rest are types. "transfer_integer_write" is of WRITE. */
@@ -190,6 +229,14 @@ unsigned pm_algorithm_use(const char *name, unsigned n_arguments, unsigned index
     const char *arguments = arguments_of(algorithms, N_OF(algorithms), name);
     unsigned use = arguments ? pm_argument_use(arguments, index) : 0;
     return use != 0 ? use : (unsigned)PM_USE_READS;
+}
+
+unsigned pm_algorithm_whole_use(const char *name, unsigned n_arguments, unsigned index)
+{
+    if (strcmp(name, "transform") == 0)
+        return pm_algorithm_use(name, n_arguments, index) & PM_USE_WRITES;
+    const char *arguments = arguments_of(algorithms, N_OF(algorithms), name);
+    return arguments ? pm_argument_use(arguments, index) : 0;
 }
 
 static const char *fortran_arguments(const char *linkage)

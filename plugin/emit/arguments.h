@@ -32,6 +32,9 @@ unsigned pm_argument_use(const char *arguments, unsigned index);
 /* Of a function of C++'s library that works on what lies between iterators or pointers; one that
  * is not known reads. */
 unsigned pm_algorithm_use(const char *name, unsigned n_arguments, unsigned index);
+/* The same of whole elements, with all that is in them: what it moves and copies itself, not what
+ * it hands to a function (find_if). One that is not known does so with none. */
+unsigned pm_algorithm_whole_use(const char *name, unsigned n_arguments, unsigned index);
 
 /* Of a function of Fortran's library (_gfortran_...), other than array operations; one that is not
  * known reads. */

@@ -168,6 +168,43 @@ unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index)
     return index == 0 ? use_of_object(call, assigns) : (unsigned)PM_USE_READS;
 }
 
+/* Methods that make, copy or move elements of their object. */
+static unsigned whole_use_of_object(const struct pm_cxx_call *call)
+{
+    static const char *const makers[] = {"push_back", "push_front",    "push",   "emplace_back",
+                                         "emplace",   "emplace_front", "assign", "resize",
+                                         "fill",      "operator=",     "append"};
+    static const char *const movers[] = {"insert", "erase", "sort", "reverse"};
+    if (call->object_is_const || call->object_refers)
+        return 0;
+    if (call->constructs)
+        return call->n_arguments > 1 ? PM_USE_WRITES : 0;
+    if (IS_ONE_OF(call->name, movers))
+        return call->moves_elements ? PM_USE_READS | PM_USE_WRITES : 0;
+    return IS_ONE_OF(call->name, makers) ? PM_USE_WRITES : 0;
+}
+
+unsigned pm_call_whole_use(const struct pm_cxx_call *call, unsigned index)
+{
+    unsigned n_before = call->has_policy;
+    if (!call->is_library)
+        return 0;
+    if (!call->is_method)
+        return index < n_before ? 0
+                                : pm_algorithm_whole_use(call->name, call->n_arguments - n_before,
+                                                         index - n_before);
+    unsigned use = whole_use_of_object(call);
+    if (index == 0)
+        return use;
+    return use != 0 ? PM_USE_READS : 0;
+}
+
+bool pm_moves_elements(const char *class_name)
+{
+    static const char *const names[] = {"vector", "deque"};
+    return IS_ONE_OF(class_name, names);
+}
+
 /* --- what objects of the library keep --- */
 
 static bool keeps_any(const struct pm_keeping *call)

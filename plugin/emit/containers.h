@@ -91,6 +91,8 @@ struct pm_cxx_call {
     bool last_takes_to_write;            /* the last argument's operator() has a `T &` */
     bool passes_to_write;                /* of a std::function: this argument is for a `T &` */
     bool has_policy;                     /* the first argument is an execution policy */
+    bool constructs;                     /* a constructor */
+    bool moves_elements;                 /* pm_moves_elements of a method's class */
 };
 
 /* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:
@@ -100,6 +102,11 @@ unsigned pm_call_sources(const struct pm_cxx_call *call, unsigned leading);
 /* How the call uses the object of an argument: PM_USE_READS, PM_USE_WRITES. 0: it gives access to
  * it, and what is done with its result says the rest. */
 unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index);
+/* The same of whole elements, with all of their fields: "std::sort(...)", "v.push_back(x)", "v =
+ * w". Not of "v.size()", nor what is handed to a function object. */
+unsigned pm_call_whole_use(const struct pm_cxx_call *call, unsigned index);
+/* Do elements of such an object move when others come or go? */
+bool pm_moves_elements(const char *class_name);
 
 /* --- what objects of the library keep --- */
 

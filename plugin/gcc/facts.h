@@ -120,6 +120,10 @@ struct pm_keeping pm_fact_keeping(tree type, tree callee);
 unsigned pm_fact_call_sources(gcall *call);
 /* How a call uses the object of an argument: pm_call_use of plugin/emit/containers.h. */
 unsigned pm_fact_call_use(gcall *call, unsigned index);
+/* And whole elements: pm_call_whole_use. */
+unsigned pm_fact_call_whole_use(gcall *call, unsigned index);
+/* What a container has, or an iterator or a pointer leads to. */
+tree pm_fact_element_type(tree type);
 /* Is the field what a lambda captured? *ret_variable: of *ret_function; NULL_TREE: not found. */
 bool pm_fact_is_capture(tree field, tree *ret_variable, tree *ret_function);
 /* The container that a variable refers into: auto &e = v[i], p = v.data(). 0: none, or several. */

@@ -271,13 +271,11 @@ static bool is_policy(tree argument)
     return pm_is_execution_policy(name_of_type(POINTER_TYPE_P(type) ? TREE_TYPE(type) : type));
 }
 
-unsigned pm_fact_call_use(gcall *call, unsigned index)
+/* Of a call whose function is known. */
+static struct pm_cxx_call read_whole_call(gcall *call, unsigned index)
 {
-    tree type = gimple_call_fntype(call);
-    if (!is_cplusplus() || gimple_call_fndecl(call) == NULL_TREE || type == NULL_TREE)
-        return PM_USE_READS;
+    tree type = gimple_call_fntype(call), callee = gimple_call_fndecl(call);
     struct pm_cxx_call read = read_call(call);
-    tree callee = gimple_call_fndecl(call);
     read.is_library = is_of_library(callee);
     read.passes_to_write = pm_fact_calls_std_function(callee) && is_to_write(callee, index);
     if (read.is_library && read.n_arguments > 0)
@@ -287,11 +285,56 @@ unsigned pm_fact_call_use(gcall *call, unsigned index)
         tree object = TREE_TYPE(TREE_VALUE(TYPE_ARG_TYPES(type)));
         read.object_is_const = TYPE_READONLY(object);
         read.object_refers = refers(object);
+        read.constructs = DECL_CXX_CONSTRUCTOR_P(callee);
+        read.moves_elements = pm_moves_elements(name_of_type(object));
     } else if (read.is_library) {
         read.n_leading = count_leading(call);
         read.has_policy = read.n_arguments > 0 && is_policy(gimple_call_arg(call, 0));
     }
+    return read;
+}
+
+static bool is_known_call(gcall *call)
+{
+    return is_cplusplus() && gimple_call_fndecl(call) != NULL_TREE &&
+           gimple_call_fntype(call) != NULL_TREE;
+}
+
+unsigned pm_fact_call_use(gcall *call, unsigned index)
+{
+    if (!is_known_call(call))
+        return PM_USE_READS;
+    struct pm_cxx_call read = read_whole_call(call, index);
     return pm_call_use(&read, index);
+}
+
+unsigned pm_fact_call_whole_use(gcall *call, unsigned index)
+{
+    if (!is_known_call(call) || !is_of_library(gimple_call_fndecl(call)))
+        return 0;
+    struct pm_cxx_call read = read_whole_call(call, index);
+    return pm_call_whole_use(&read, index);
+}
+
+static tree value_type_of(tree type)
+{
+    for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
+        if (TREE_CODE(member) == TYPE_DECL && strcmp(pm_written_name(member), "value_type") == 0)
+            return TREE_TYPE(member);
+    tree binfo = TYPE_BINFO(type), base;
+    for (unsigned i = 0; binfo != NULL_TREE && BINFO_BASE_ITERATE(binfo, i, base); i++)
+        if (tree found = value_type_of(BINFO_TYPE(base)))
+            return found;
+    return NULL_TREE;
+}
+
+tree pm_fact_element_type(tree type)
+{
+    if (POINTER_TYPE_P(type))
+        type = TREE_TYPE(type);
+    tree element =
+        RECORD_OR_UNION_TYPE_P(type) && pm_fact_is_of_library(type) ? value_type_of(type) : NULL;
+    return element != NULL_TREE ? element : type;
 }
 
 /* --- captured variables --- */

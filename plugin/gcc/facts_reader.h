@@ -161,6 +161,8 @@ void pm_reader_note_member_pointer(gimple *assign);
 /* Of what a function of C++'s library gets by reference: std::swap(a[i], a[k]). */
 void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigned index,
                                   enum pm_access_way access);
+/* What a function of C++'s library moves or copies: std::sort(p, p + n), v.push_back(x). */
+void pm_reader_touch_whole_elements(struct pm_reader *reader, gcall *call, unsigned index);
 
 /* --- facts_kept.cc --- */
 

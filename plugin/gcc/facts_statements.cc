@@ -128,6 +128,7 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
             pm_reader_touch_whole_passed(reader, call, index, way);
     }
     pm_reader_touch_whole(reader, argument, PM_READS);
+    pm_reader_touch_whole_elements(reader, call, index);
 }
 
 /* Of a function that this unit defines. */

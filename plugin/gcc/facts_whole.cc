@@ -4,6 +4,7 @@
 #include "facts_reader.h"
 
 extern "C" {
+#include "../emit/arguments.h"
 #include "../emit/whole.h"
 }
 
@@ -86,6 +87,17 @@ void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigne
                      !pm_is_method_type(callee);
     if (is_passed && !pm_fact_is_container(TREE_TYPE(type)))
         touch_fields(reader, TREE_TYPE(type), access);
+}
+
+void pm_reader_touch_whole_elements(struct pm_reader *reader, gcall *call, unsigned index)
+{
+    unsigned use = pm_fact_call_whole_use(call, index);
+    tree element =
+        use != 0 ? pm_fact_element_type(TREE_TYPE(gimple_call_arg(call, index))) : NULL_TREE;
+    if (use & PM_USE_READS)
+        touch_fields(reader, element, PM_READS);
+    if (use & PM_USE_WRITES)
+        touch_fields(reader, element, PM_WRITES);
 }
 
 /* Those of bases, too. */

@@ -44,10 +44,23 @@ static void algorithms_read_unless_they_are_known_to_write(void **state)
                  {"transform", 4, 3, PM_USE_READS},
                  {"transform", 5, 2, PM_USE_READS},
                  {"transform", 5, 3, PM_USE_WRITES},
+                 {"swap_ranges", 3, 2, BOTH},
                  {"accumulate", 3, 0, PM_USE_READS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(pm_algorithm_use(cases[i].name, cases[i].n_arguments, cases[i].index),
                          cases[i].use);
+}
+
+static void algorithms_take_whole_elements_if_they_move_them(void **state)
+{
+    (void)state;
+    assert_int_equal(pm_algorithm_whole_use("sort", 2, 0), BOTH);
+    assert_int_equal(pm_algorithm_whole_use("copy", 3, 0), PM_USE_READS);
+    assert_int_equal(pm_algorithm_whole_use("copy", 3, 2), PM_USE_WRITES);
+    assert_int_equal(pm_algorithm_whole_use("transform", 4, 0), 0);
+    assert_int_equal(pm_algorithm_whole_use("transform", 4, 2), PM_USE_WRITES);
+    assert_int_equal(pm_algorithm_whole_use("find_if", 3, 0), 0);
+    assert_int_equal(pm_algorithm_whole_use("sort", 3, 2), 0);
 }
 
 static void functions_that_call_back_pass_known_arguments_on(void **state)
@@ -89,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_functions_say_what_they_do_with_each_argument),
         cmocka_unit_test(algorithms_read_unless_they_are_known_to_write),
+        cmocka_unit_test(algorithms_take_whole_elements_if_they_move_them),
         cmocka_unit_test(functions_that_call_back_pass_known_arguments_on),
         cmocka_unit_test(fortran_reads_into_arguments_and_writes_from_them),
     };

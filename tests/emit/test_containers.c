@@ -141,6 +141,36 @@ static void what_a_call_does_with_its_object(void **state)
         assert_int_equal(pm_call_use(&cases[i].call, cases[i].index), cases[i].use);
 }
 
+static void what_a_call_does_with_whole_elements(void **state)
+{
+    (void)state;
+    struct pm_cxx_call push = {
+        .name = "push_back", .n_arguments = 2, .is_method = true, .is_library = true};
+    assert_int_equal(pm_call_whole_use(&push, 0), PM_USE_WRITES);
+    assert_int_equal(pm_call_whole_use(&push, 1), PM_USE_READS);
+    push.is_library = false; /* its body says what it does */
+    assert_int_equal(pm_call_whole_use(&push, 0), 0);
+    const struct pm_cxx_call size = {
+        .name = "size", .n_arguments = 1, .is_method = true, .is_library = true};
+    assert_int_equal(pm_call_whole_use(&size, 0), 0);
+    struct pm_cxx_call made = {
+        .name = "vector", .n_arguments = 1, .is_method = true, .is_library = true};
+    made.constructs = true;
+    assert_int_equal(pm_call_whole_use(&made, 0), 0);
+    made.n_arguments = 2;
+    assert_int_equal(pm_call_whole_use(&made, 0), PM_USE_WRITES);
+    struct pm_cxx_call erase = {
+        .name = "erase", .n_arguments = 2, .is_method = true, .is_library = true};
+    assert_int_equal(pm_call_whole_use(&erase, 0), 0);
+    erase.moves_elements = pm_moves_elements("vector");
+    assert_int_equal(pm_call_whole_use(&erase, 0), BOTH);
+    assert_false(pm_moves_elements("list"));
+    const struct pm_cxx_call sort = {
+        .name = "sort", .n_arguments = 3, .is_library = true, .has_policy = true};
+    assert_int_equal(pm_call_whole_use(&sort, 0), 0);
+    assert_int_equal(pm_call_whole_use(&sort, 2), BOTH);
+}
+
 static void an_execution_policy_stands_before_the_arguments(void **state)
 {
     (void)state;
@@ -216,6 +246,7 @@ int main(void)
         cmocka_unit_test(function_objects_of_the_library_are_known_by_name),
         cmocka_unit_test(a_result_refers_into_what_gives_access),
         cmocka_unit_test(what_a_call_does_with_its_object),
+        cmocka_unit_test(what_a_call_does_with_whole_elements),
         cmocka_unit_test(objects_keep_addresses),
         cmocka_unit_test(elements_have_a_type_name),
     };
