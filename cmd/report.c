@@ -210,7 +210,7 @@ static int report_main(struct cmd_parse *parse)
         return cmd_usage_error(parse,
                                "'--split-by' says how '--rule split' divides: give that, too");
     const struct pm_view_grouping *grouping = pm_view_grouping_by(request.options.by);
-    if (request.options.tree && grouping->is_object)
+    if (request.options.tree && grouping->is_object && !grouping->where)
         return cmd_usage_error(
             parse, "'--tree' shows call paths of code, not of data: use '--by function', loop, "
                    "file or statement, or '--focus array:NAME' for the paths to an array");
@@ -224,6 +224,14 @@ static int report_main(struct cmd_parse *parse)
         return cmd_usage_error(parse,
                                "'--tree', '--bounds' and '--rule' do not apply to processes, "
                                "ranks, threads and nodes: leave them out");
+    if (grouping->where && (request.options.bounds || request.options.rule != PM_RULE_MERGE))
+        return cmd_usage_error(parse,
+                               "'--bounds' and '--rule' do not apply to where axes ('--by %s'): "
+                               "leave them out",
+                               pm_view_by_word(request.options.by));
+    if (grouping->where == PM_VIEW_WHERE_MACHINE && request.options.parts)
+        return cmd_usage_error(parse, "'--axis' shows where code costs how much: with '--by "
+                                      "machine' leave it out");
     if (request.options.tree && request.options.bounds)
         return cmd_usage_error(
             parse, "'--bounds' apply to the whole run, not to call paths: leave '--tree' out");
@@ -265,7 +273,9 @@ static const struct cmd_option pm_view_options[] = {
      "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; operation (default at level MPI): what is "
      "done, "
-     "with what; node, process, rank (of MPI) and thread: who ran it, and where"},
+     "with what; node, process, rank (of MPI) and thread: who ran it, and where; machine, code, "
+     "data, mpi and "
+     "sync: all places of that where axis, as a tree"},
     {OPT_AXIS, "axis", "node|process|rank|thread",
      "what each row costs over nodes, processes, ranks of MPI or threads: min, average and max of "
      "the "

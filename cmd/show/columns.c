@@ -13,7 +13,9 @@ const char *show_row_kind(const struct pm_view *report, const struct pm_view_row
     case PM_VIEW_ROW_SET:
         return "set";
     case PM_VIEW_ROW_RUNNER:
-        return pm_view_by_word(report->options.by);
+        return pm_runner_kind(row->runner)->word;
+    case PM_VIEW_ROW_BRANCH:
+        return "branch";
     case PM_VIEW_ROW_NOUN:
         break;
     }

@@ -315,7 +315,9 @@ static void add_level(const struct pm_view *report, struct pm_buf *out)
     bool is_base = !strcmp(report->level_name, "Base");
     bool is_code =
         is_base && !pm_view_grouping(report)->by_callee && report->samples_metric != PM_NONE;
-    if (pm_view_is_by_runner(report)) {
+    if (pm_view_grouping(report)->where)
+        pm_buf_add_str(out, "where axis ");
+    if (pm_view_is_by_runner(report) || pm_view_grouping(report)->where) {
         pm_buf_add_str(out, pm_view_by_prose(by));
         return;
     }
@@ -347,7 +349,7 @@ static char *view_text(const struct pm_view *report)
 {
     struct pm_buf out = PM_BUF_INIT(1 << 20);
     add_level(report, &out);
-    if (report->options.tree)
+    if (report->options.tree && !pm_view_grouping(report)->where)
         pm_buf_add_str(&out, ", call paths");
     if (report->options.rule != PM_RULE_MERGE)
         pm_buf_printf(&out, ", shared cost %s", rule_text(report));

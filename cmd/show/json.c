@@ -302,11 +302,11 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
 {
     const struct pm_process *process = pm_view_process_of(report, row);
     const struct pm_thread *thread = pm_view_thread_of(report, row);
-    if (report->options.by == PM_VIEW_BY_NODE) {
+    if (row->runner == PM_RUNNER_NODE) {
         pm_json_string(json, "node", process->node);
         return;
     }
-    if (report->options.by == PM_VIEW_BY_RANK) {
+    if (row->runner == PM_RUNNER_RANK) {
         show_known_json(json, "rank", process->rank);
         pm_json_u64(json, "n_processes", pm_view_n_processes_of(report, row));
         return;

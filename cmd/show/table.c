@@ -1,5 +1,7 @@
 /* The report for people: a header, warnings, and a table that fits the terminal. */
 #include "table.h"
+
+#include "mapping/view/groupings.h"
 #include "formats.h"
 
 #include <math.h>
@@ -215,6 +217,11 @@ static void put_row(const struct table *table, const struct pm_view_row *row,
     fprintf(table->out, "%s\n", marked ? color(table, SHOW_RESET) : "");
 }
 
+static bool is_call_tree(const struct pm_view *report)
+{
+    return report->options.tree && !pm_view_grouping(report)->where;
+}
+
 static void put_head(const struct table *table)
 {
     fputs(color(table, SHOW_BOLD), table->out);
@@ -228,7 +235,7 @@ static void put_head(const struct table *table)
     if (table->place_width)
         fprintf(table->out, "%-*s%*s", table->place_width, "where", TABLE_GAP, "");
     fprintf(table->out, "%*s", table_marks_room(table), "");
-    fprintf(table->out, "%s%s\n", table->report->options.tree ? "call path" : "what",
+    fprintf(table->out, "%s%s\n", is_call_tree(table->report) ? "call path" : "what",
             color(table, SHOW_RESET));
 }
 

@@ -49,11 +49,16 @@ static bool has_bounds(const struct pm_view *view, uint32_t m)
     return view->options.bounds && is_sum(view, m);
 }
 
+static bool is_of_runners(const struct pm_view *view)
+{
+    return pm_view_is_by_runner(view) || pm_view_grouping(view)->where == PM_VIEW_WHERE_MACHINE;
+}
+
 /* What was taken out of the own wall times of rows, when that was to be. */
 static bool has_taken_out(const struct pm_view *view, uint32_t m)
 {
     (void)m;
-    return view->taken_ns && pm_view_shows_wall(view) && !pm_view_is_by_runner(view);
+    return view->taken_ns && pm_view_shows_wall(view) && !is_of_runners(view);
 }
 
 /* Numbers of samples stand beside sampled times. */
@@ -71,7 +76,8 @@ static bool has_calls(const struct pm_view *view, uint32_t m)
 {
     (void)m;
     return view->calls_metric != PM_NONE &&
-           (!pm_view_is_fine(view) || view->options.tree || view->shows_calls);
+           (!pm_view_is_fine(view) || (view->options.tree && !pm_view_grouping(view)->where) ||
+            view->shows_calls);
 }
 
 /* Where loops have rows of their own, their entries are those rows' calls. */
@@ -115,10 +121,19 @@ static struct pm_view_number own(const struct cell *c)
     return number;
 }
 
+/* Places of where axes hold what is in them, others what they called. */
+static bool is_at_least_inclusive(const struct pm_view *view, const struct pm_view_row *row,
+                                  uint32_t m)
+{
+    if (pm_view_grouping(view)->where)
+        return (row->at_least_in & 1u << m) != 0;
+    return pm_view_is_at_least(view, row, m, true);
+}
+
 static struct pm_view_number inclusive(const struct cell *c)
 {
     struct pm_view_number number = integer(c->row->values[c->metric].inclusive);
-    number.is_at_least = pm_view_is_at_least(c->view, c->row, c->metric, true);
+    number.is_at_least = is_at_least_inclusive(c->view, c->row, c->metric);
     number.is_uncertain = is_wall(c->view, c->metric) && pm_view_is_doubtful(c->view, c->row, true);
     return number;
 }
@@ -185,8 +200,11 @@ static const struct pm_view_spread *spread_of(const struct cell *c)
 static bool spread_is_at_least(const struct cell *c)
 {
     bool is_row = c->part == PM_VIEW_PART_ROW;
-    return (is_row || c->view->n_lost_events) &&
-           pm_view_is_at_least(c->view, c->row, c->view->primary, c->view->options.tree && is_row);
+    if (!is_row && !c->view->n_lost_events)
+        return false;
+    return is_row && c->view->options.tree
+               ? is_at_least_inclusive(c->view, c->row, c->view->primary)
+               : pm_view_is_at_least(c->view, c->row, c->view->primary, false);
 }
 
 static bool spread_is_uncertain(const struct cell *c)
@@ -329,7 +347,7 @@ static bool shows_bounds(const struct pm_view *view, uint32_t m)
  * them. */
 static bool shows_taken_out(const struct pm_view *view, uint32_t m)
 {
-    return m < view->n_metrics && is_wall(view, m) && !pm_view_is_by_runner(view) &&
+    return m < view->n_metrics && is_wall(view, m) && !is_of_runners(view) &&
            (double)view->total.taken_out_ns > 0.01 * (double)view->total.values[m].own.value;
 }
 

@@ -533,24 +533,31 @@ static void add_up(int64_t *sum, int64_t n)
 /* Of n ns in a context whose times are `timed_ns` in all. */
 static int64_t part_taken(const struct pm_view *view, pm_index context, int64_t n)
 {
-    int64_t timed_ns = view->timed_ns[context];
-    return timed_ns == 0 ? 0 : (int64_t)((__int128)n * view->taken_ns[context] / timed_ns);
+    bool is_part = view->taken_of_all_ns;
+    const int64_t *timed_ns = is_part ? view->timed_of_all_ns : view->timed_ns;
+    const int64_t *taken_ns = is_part ? view->taken_of_all_ns : view->taken_ns;
+    if (timed_ns[context] == 0)
+        return 0;
+    return (int64_t)((__int128)n * taken_ns[context] / timed_ns[context]);
 }
 
-/* In proportion, so that no thread pays for the others; the parts add up. */
+/* In proportion, so that no thread pays for the others; the parts add up. taken, seen: of the
+ * context, of the costs before this one. */
+static void take_of(const struct pm_view *view, int64_t *taken, int64_t *seen, struct pm_cost *cost)
+{
+    pm_index at = cost->context;
+    add_up(&seen[at], cost->value);
+    int64_t more = part_taken(view, at, seen[at]) - taken[at];
+    cost->value -= more;
+    taken[at] += more;
+}
+
 static void take_of_each(const struct pm_view *view, int64_t *taken, int64_t *seen)
 {
     struct pm_graph *graph = view->data->graph;
-    for (uint32_t i = 0; i < graph->n_costs; i++) {
-        struct pm_cost *cost = &graph->costs[i];
-        pm_index at = cost->context;
-        if (cost->metric != view->wall_metric)
-            continue;
-        add_up(&seen[at], cost->value);
-        int64_t more = part_taken(view, at, seen[at]) - taken[at];
-        cost->value -= more;
-        taken[at] += more;
-    }
+    for (uint32_t i = 0; i < graph->n_costs; i++)
+        if (graph->costs[i].metric == view->wall_metric)
+            take_of(view, taken, seen, &graph->costs[i]);
 }
 
 /* What may have gone from a callee to its caller, or back: doubt of both, not of the sum. Archives
@@ -670,6 +677,8 @@ enum pm_status pm_view_compensate(struct pm_view *view, struct pm_error *err)
 struct rereading {
     struct pm_view *view;
     pm_index waiting, preempted, off_cpu;
+    int64_t *taken, *seen;  /* per context, with view->taken_ns */
+    const bool *threads_in; /* whose costs are visited; NULL: all */
     pm_cost_visitor visit;
     void *context;
 };
@@ -705,8 +714,10 @@ static bool adjust(void *context, const struct pm_cost *raw)
         cost.context = view->wait_of[cost.context];
     if (cost.metric == view->wall_metric && view->taken_ns) {
         take_preempted(view, &cost);
-        cost.value -= part_taken(view, cost.context, cost.value);
+        take_of(view, r->taken, r->seen, &cost);
     }
+    if (r->threads_in && !r->threads_in[cost.thread])
+        return true;
     return r->visit(r->context, &cost);
 }
 
@@ -718,9 +729,19 @@ enum pm_status pm_view_each_cost(struct pm_view *view, const bool *threads_in,
                           .waiting = pm_graph_find_metric(graph, "waiting_ns"),
                           .preempted = pm_graph_find_metric(graph, "preempted_ns"),
                           .off_cpu = pm_graph_find_metric(graph, "off_cpu_ns"),
+                          .threads_in = threads_in,
                           .visit = visit,
                           .context = context};
     for (uint32_t i = 0; i < view->n_preempted; i++)
         view->preempted[i].left_ns = view->preempted[i].taken_ns;
-    return pm_archive_each_cost(view->data, threads_in, adjust, &r, err);
+    if (!view->taken_ns)
+        return pm_archive_each_cost(view->data, threads_in, adjust, &r, err);
+    r.taken = pm_alloc_array(graph->n_contexts, sizeof *r.taken);
+    r.seen = pm_alloc_array(graph->n_contexts, sizeof *r.seen);
+    enum pm_status status = r.taken && r.seen
+                                ? pm_archive_each_cost(view->data, NULL, adjust, &r, err)
+                                : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    free(r.taken);
+    free(r.seen);
+    return status;
 }

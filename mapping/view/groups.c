@@ -25,8 +25,8 @@ struct grouping {
     struct pm_view *view;
     struct pm_index_map groups; /* by key */
     struct pm_index_map files;  /* interned file name (its address) to a noun with it */
-    struct pm_index_map nouns;  /* by id and parent's id: the first such noun */
-    pm_index *same_verb;        /* per verb: the first of that name */
+    struct pm_view_same_nouns same;
+    pm_index *same_verb; /* per verb: the first of that name */
     uint32_t cap;
 };
 
@@ -71,12 +71,11 @@ static int64_t parent_id(const struct pm_graph *graph, pm_index noun)
     return parent == PM_NONE ? 0 : graph->nouns[parent].id;
 }
 
-/* A construct of the source is one, in however many binaries it was compiled. Ids tell, with those
- * of parents, for every program has a main. Machine code is another one in each binary. false:
- * memory ended. */
-static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *ret_noun)
+/* Ids tell, with those of parents, for every program has a main. Machine code is another one in
+ * each binary. */
+bool pm_view_find_same_noun(const struct pm_view *view, struct pm_view_same_nouns *same,
+                            pm_index noun, pm_index *ret_noun)
 {
-    const struct pm_view *view = grouping->view;
     const struct pm_graph *graph = view->data->graph;
     const struct pm_graph_noun *n = &graph->nouns[noun], *other;
     *ret_noun = noun;
@@ -85,9 +84,9 @@ static bool find_same_noun(struct grouping *grouping, pm_index noun, pm_index *r
         pm_view_noun_is_machine_code(view, noun))
         return true;
     uint64_t key = (uint64_t)n->id ^ (uint64_t)parent_id(graph, noun) * 0x9e3779b97f4a7c15u;
-    pm_index first = pm_index_map_get(&grouping->nouns, (int64_t)key);
+    pm_index first = pm_index_map_get(&same->nouns, (int64_t)key);
     if (first == PM_NONE)
-        return pm_index_map_add(&grouping->nouns, (int64_t)key, noun);
+        return pm_index_map_add(&same->nouns, (int64_t)key, noun);
     other = &graph->nouns[first];
     if (n->id == other->id && n->level == other->level &&
         parent_id(graph, noun) == parent_id(graph, first) && !strcmp(n->name, other->name) &&
@@ -189,7 +188,7 @@ static bool key_of_noun(struct grouping *grouping, pm_index climbed, struct pm_v
                         int64_t *ret_key)
 {
     const struct pm_view *view = grouping->view;
-    if (!find_same_noun(grouping, climbed, &group->noun))
+    if (!pm_view_find_same_noun(grouping->view, &grouping->same, climbed, &group->noun))
         return false;
     const struct pm_graph_noun *n = &view->data->graph->nouns[group->noun];
     pm_index verb = grouping->same_verb[group->verb], first;
@@ -229,8 +228,8 @@ static bool group_sentence(struct grouping *grouping, pm_index sentence, unsigne
     group.special = special_of(view, sentence, rank);
     *ret_group = PM_NONE;
     if (group.special != PM_VIEW_ORDINARY) {
-        bool own_row =
-            group.special == PM_VIEW_OUTSIDE && (view->options.tree || view->measured_nothing);
+        bool own_row = group.special == PM_VIEW_OUTSIDE &&
+                       ((view->options.tree && !by->where) || view->measured_nothing);
         group.noun = own_row ? noun : PM_NONE;
         key = group_key(KEY_SPECIAL, group.special, group.noun);
     } else if (view->level == PM_NONE || graph->verbs[verb].level != view->level) {
@@ -272,7 +271,8 @@ static void mark_functions_with_loops(struct grouping *grouping)
             continue;
         while (noun != PM_NONE && !pm_view_noun_is_code(view, noun))
             noun = graph->nouns[noun].parent;
-        if (noun == PM_NONE || !find_same_noun(grouping, noun, &noun))
+        if (noun == PM_NONE ||
+            !pm_view_find_same_noun(grouping->view, &grouping->same, noun, &noun))
             continue;
         pm_index function =
             pm_index_map_get(&grouping->groups,
@@ -346,7 +346,7 @@ enum pm_status pm_view_make_groups(struct pm_view *view, struct pm_error *err)
     }
     pm_index_map_release(&grouping.groups);
     pm_index_map_release(&grouping.files);
-    pm_index_map_release(&grouping.nouns);
+    pm_index_map_release(&grouping.same.nouns);
     free(grouping.same_verb);
     free(rank);
     return ok ? PM_OK : no_memory(err);

@@ -177,6 +177,8 @@ static void add_noun(const struct making *k, pm_index noun, pm_index place, stru
 
 static void add_verb(const struct making *k, pm_index verb, bool is_object, struct pm_buf *out)
 {
+    if (verb == PM_NONE)
+        return;
     const char *name = k->graph->verbs[verb].name;
     bool accesses = is_object && (!strcmp(name, "Reads") || !strcmp(name, "Writes"));
     if (!accesses && strcmp(name, "Executes") != 0)
@@ -249,7 +251,7 @@ static void add_set(const struct making *k, const struct pm_view_row *row, struc
 static void add_runner(const struct making *k, const struct pm_view_row *row, struct pm_buf *out)
 {
     const struct pm_archive_data *data = k->view->data;
-    const struct pm_runner_kind *kind = pm_runner_kind(pm_view_grouping(k->view)->runner);
+    const struct pm_runner_kind *kind = pm_runner_kind(row->runner);
     struct pm_runner_names names = kind->names(data, row->source);
     const char *exe = pm_view_process_of(k->view, row)->exe;
     pm_buf_add_str(out, kind->word);
@@ -271,6 +273,8 @@ static void add_row(const struct making *k, const struct pm_view_row *row, struc
 {
     if (row->kind == PM_VIEW_ROW_RUNNER) {
         add_runner(k, row, out);
+    } else if (row->kind == PM_VIEW_ROW_BRANCH) {
+        pm_buf_printf(out, "branch %s", is_program(k, row->branch) ? "" : row->branch);
     } else if (row->kind == PM_VIEW_ROW_UNMAPPED) {
         pm_buf_add_str(out, "unmapped ");
         add_sentence(k, row->source, pm_view_find_place(k->view, row->source), out);

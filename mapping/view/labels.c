@@ -76,7 +76,7 @@ static void make_bare(struct pm_view *view, const struct pm_view_row *row,
                       struct pm_view_label *label)
 {
     label->bare = label->brief;
-    if (row->kind == PM_VIEW_ROW_RUNNER)
+    if (row->kind == PM_VIEW_ROW_RUNNER || row->kind == PM_VIEW_ROW_BRANCH)
         return;
     if (!strncmp(label->brief, loop_in, sizeof loop_in - 1)) {
         label->bare += sizeof loop_in - 1;
@@ -93,7 +93,7 @@ static struct pm_view_label label_of(struct pm_view *view, const struct pm_view_
     static const char statement[] = "statement ";
     struct pm_arena *arena = &view->arena;
     struct pm_view_label label = {.place = row->place, .base = row->place};
-    if (row->kind == PM_VIEW_ROW_RUNNER) {
+    if (row->kind == PM_VIEW_ROW_RUNNER || row->kind == PM_VIEW_ROW_BRANCH) {
         label.full = label.brief = row->name;
         return label;
     }

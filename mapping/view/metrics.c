@@ -250,19 +250,28 @@ static void add_counted(struct pm_view *view)
             view->metrics[view->n_metrics++] = m;
 }
 
-/* Of messages it is asked how many, how large and how long. false: none was counted. */
-static bool add_messages(struct pm_view *view)
+static bool add_measured(struct pm_view *view, const char *const *names)
 {
-    static const char *const names[] = {"mpi_ns", "mpi_wait_ns", "messages", "message_bytes",
-                                        "received_bytes"};
-    if (strcmp(view->level_name, PM_MPI_LEVEL) != 0 || measured(view, names[0]) == PM_NONE)
-        return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        pm_index metric = measured(view, names[i]);
+    for (; *names; names++) {
+        pm_index metric = measured(view, *names);
         if (metric != PM_NONE)
             view->metrics[view->n_metrics++] = metric;
     }
-    return true;
+    return view->n_metrics > 0;
+}
+
+/* Of messages it is asked how many, how large and how long; of what one waits at, how long. false:
+ * none was counted. */
+static bool add_messages(struct pm_view *view)
+{
+    static const char *const of_mpi[] = {"mpi_ns",        "mpi_wait_ns",    "messages",
+                                         "message_bytes", "received_bytes", NULL};
+    static const char *const of_sync[] = {"wait_ns", "mpi_wait_ns", "mpi_ns", NULL};
+    if (pm_view_grouping(view)->where == PM_VIEW_WHERE_SYNC)
+        return add_measured(view, of_sync);
+    if (strcmp(view->level_name, PM_MPI_LEVEL) != 0 || measured(view, of_mpi[0]) == PM_NONE)
+        return false;
+    return add_measured(view, of_mpi);
 }
 
 enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err)
@@ -278,7 +287,8 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
         view->shows_calls =
             view->calls_metric != PM_NONE && !view->measured_nothing && !view->only_samples &&
             !view->options.parts &&
-            (!pm_view_is_fine(view) || view->options.tree || view->time_metric == PM_NONE);
+            (!pm_view_is_fine(view) || (view->options.tree && !pm_view_grouping(view)->where) ||
+             view->time_metric == PM_NONE);
         if (view->time_metric != PM_NONE)
             view->metrics[view->n_metrics++] = view->time_metric;
         else if (view->calls_metric == PM_NONE || !pm_view_is_measured(graph, view->calls_metric))

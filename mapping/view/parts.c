@@ -201,7 +201,9 @@ static bool scale_taken(struct pm_view *view, const struct pm_cost *kept, uint32
     const struct pm_graph *graph = view->data->graph;
     double *of_all = pm_alloc_array(graph->n_contexts, sizeof *of_all);
     double *of_kept = pm_alloc_array(graph->n_contexts, sizeof *of_kept);
-    bool good = of_all && of_kept;
+    int64_t *taken_ns = pm_alloc_array(graph->n_contexts, sizeof *taken_ns);
+    int64_t *timed_ns = pm_alloc_array(graph->n_contexts, sizeof *timed_ns);
+    bool good = of_all && of_kept && taken_ns && timed_ns;
     for (uint32_t i = 0; good && i < graph->n_costs; i++)
         if (graph->costs[i].metric == view->wall_metric)
             of_all[graph->costs[i].context] += (double)graph->costs[i].value;
@@ -210,14 +212,23 @@ static bool scale_taken(struct pm_view *view, const struct pm_cost *kept, uint32
             of_kept[kept[i].context] += (double)kept[i].value;
     for (pm_index c = 0; good && c < graph->n_contexts; c++) {
         double part = of_all[c] > 0 ? of_kept[c] / of_all[c] : 0;
-        view->taken_ns[c] = (int64_t)((double)view->taken_ns[c] * part);
-        view->timed_ns[c] = (int64_t)((double)view->timed_ns[c] * part);
+        taken_ns[c] = (int64_t)((double)view->taken_ns[c] * part);
+        timed_ns[c] = (int64_t)((double)view->timed_ns[c] * part);
         view->doubt_ns[c] = (int64_t)((double)view->doubt_ns[c] * part);
         view->boundary_ns[c] = (int64_t)((double)view->boundary_ns[c] * part);
     }
     free(of_all);
     free(of_kept);
-    return good;
+    if (!good) {
+        free(taken_ns);
+        free(timed_ns);
+        return false;
+    }
+    view->taken_of_all_ns = view->taken_ns;
+    view->timed_of_all_ns = view->timed_ns;
+    view->taken_ns = taken_ns;
+    view->timed_ns = timed_ns;
+    return true;
 }
 
 enum pm_status pm_view_keep_runners(struct pm_view *view, struct pm_error *err)

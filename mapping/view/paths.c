@@ -6,7 +6,7 @@
  * Their calls are not its calls and are left out, as are, at lower levels, those of sentences
  * that only have a meaning further up.
  */
-#include "view.h"
+#include "groupings.h"
 
 #include <stdlib.h>
 
@@ -111,8 +111,10 @@ enum pm_status pm_view_follow_paths(struct pm_view *view, struct pm_error *err)
     struct pm_graph *graph = view->data->graph;
     pm_index source = pm_graph_find_level(graph, "Source"),
              base = pm_graph_find_level(graph, "Base");
-    if (view->level == PM_NONE || view->options.tree) /* which shows them where they are */
-        return PM_OK;
+    enum pm_view_where_axis where = pm_view_grouping(view)->where;
+    bool is_of_lift = where == PM_VIEW_WHERE_CODE || where == PM_VIEW_WHERE_DATA;
+    if (view->level == PM_NONE || (view->options.tree && !is_of_lift))
+        return PM_OK; /* a tree shows them where they are */
     bool *follows = find_followers(view, source, base);
     if (!follows)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");

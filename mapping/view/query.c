@@ -1,5 +1,6 @@
 /* From an archive to the rows of a report. */
 #include "groupings.h"
+#include "where.h"
 
 #include <stdlib.h>
 
@@ -404,7 +405,37 @@ static enum pm_status make_tree(struct pm_view *view, struct pm_call_tree *ret_t
     return status;
 }
 
-static bool tree_costs(struct pm_view *view, const struct pm_call_tree *tree)
+/* What is below rows is in their inclusive amounts. Parents come before their children. */
+static bool sum_up_rows(struct pm_view *view)
+{
+    const struct pm_graph *graph = view->data->graph;
+    bool overflow = false;
+    for (uint32_t r = view->n_rows; r-- > 0;) {
+        struct pm_view_row *row = &view->rows[r];
+        struct pm_view_row *parent = row->parent_id == PM_NONE ? NULL : &view->rows[row->parent_id];
+        int64_t *n_samples = &row->n_samples_inclusive;
+        row->inclusive_doubt_ns += row->doubt_ns;
+        if (parent)
+            parent->inclusive_doubt_ns += row->inclusive_doubt_ns;
+        overflow |= __builtin_add_overflow(*n_samples, row->n_samples, n_samples);
+        if (parent)
+            overflow |= __builtin_add_overflow(parent->n_samples_inclusive, *n_samples,
+                                               &parent->n_samples_inclusive);
+        for (uint32_t m = 0; m < view->n_metrics; m++) {
+            if (graph->metrics[view->metrics[m]].aggregation != PM_SUM)
+                continue;
+            int64_t *inclusive = &row->values[m].inclusive;
+            overflow |= __builtin_add_overflow(*inclusive, row->values[m].own.value, inclusive);
+            if (parent)
+                overflow |= __builtin_add_overflow(parent->values[m].inclusive, *inclusive,
+                                                   &parent->values[m].inclusive);
+        }
+    }
+    return !overflow;
+}
+
+/* node_of: per context. */
+static bool tree_costs(struct pm_view *view, const uint32_t *node_of)
 {
     const struct pm_graph *graph = view->data->graph;
     bool overflow = false;
@@ -412,7 +443,7 @@ static bool tree_costs(struct pm_view *view, const struct pm_call_tree *tree)
         const struct pm_cost *cost = &graph->costs[i];
         if (!view->in_focus[cost->context])
             continue;
-        struct pm_view_row *row = &view->rows[tree->node_of[cost->context]];
+        struct pm_view_row *row = &view->rows[node_of[cost->context]];
         if (cost->metric == view->calls_metric && !is_no_call(view, cost)) {
             bool entries = pm_view_counts_as_entries(view, graph->contexts[cost->context].sentence);
             int64_t *n = entries ? &row->n_loop_entries : &row->n_calls;
@@ -428,32 +459,10 @@ static bool tree_costs(struct pm_view *view, const struct pm_call_tree *tree)
     }
     for (pm_index c = 0; view->taken_ns && c < graph->n_contexts; c++)
         if (view->in_focus[c] && (view->taken_ns[c] || view->doubt_ns[c])) {
-            view->rows[tree->node_of[c]].taken_out_ns += view->taken_ns[c];
-            view->rows[tree->node_of[c]].doubt_ns += view->doubt_ns[c];
+            view->rows[node_of[c]].taken_out_ns += view->taken_ns[c];
+            view->rows[node_of[c]].doubt_ns += view->doubt_ns[c];
         }
-    for (uint32_t r = view->n_rows; r-- > 0;) {
-        struct pm_view_row *row = &view->rows[r];
-        int64_t *n_samples = &row->n_samples_inclusive;
-        row->inclusive_doubt_ns += row->doubt_ns;
-        if (row->parent_id != PM_NONE)
-            view->rows[row->parent_id].inclusive_doubt_ns += row->inclusive_doubt_ns;
-        overflow |= __builtin_add_overflow(*n_samples, row->n_samples, n_samples);
-        if (row->parent_id != PM_NONE) {
-            int64_t *above = &view->rows[row->parent_id].n_samples_inclusive;
-            overflow |= __builtin_add_overflow(*above, *n_samples, above);
-        }
-        for (uint32_t m = 0; m < view->n_metrics; m++) {
-            if (graph->metrics[view->metrics[m]].aggregation != PM_SUM)
-                continue;
-            int64_t *inclusive = &row->values[m].inclusive;
-            overflow |= __builtin_add_overflow(*inclusive, row->values[m].own.value, inclusive);
-            if (row->parent_id != PM_NONE)
-                overflow |= __builtin_add_overflow(view->rows[row->parent_id].values[m].inclusive,
-                                                   *inclusive,
-                                                   &view->rows[row->parent_id].values[m].inclusive);
-        }
-    }
-    return !overflow;
+    return !overflow && sum_up_rows(view);
 }
 
 static enum pm_status fill_tree_rows(struct pm_view *view, const struct pm_call_tree *tree,
@@ -468,7 +477,7 @@ static enum pm_status fill_tree_rows(struct pm_view *view, const struct pm_call_
         view->rows[r].parent_id = tree->nodes[r].parent;
         view->rows[r].depth = tree->nodes[r].depth;
     }
-    if (!tree_costs(view, tree))
+    if (!tree_costs(view, tree->node_of))
         return overflow_error(err);
     if (view->taken_ns && !pm_view_shift_nodes(view, tree->node_of))
         return no_memory(err);
@@ -483,6 +492,89 @@ static enum pm_status make_tree_rows(struct pm_view *view, struct pm_error *err)
     if (status == PM_OK)
         status = fill_tree_rows(view, &tree, err);
     pm_call_tree_release(&tree);
+    return status;
+}
+
+/* --- where axes --- */
+
+static void init_place(const struct pm_view *view, const struct pm_view_where_node *node,
+                       struct pm_view_row *row)
+{
+    if (node->lift_row != PM_NONE) {
+        init_row(view, node->lift_row, row);
+        return;
+    }
+    row->source = node->runner ? node->thread : PM_NONE;
+    row->runner = node->runner;
+    row->branch = node->name;
+    row->kind = node->runner ? PM_VIEW_ROW_RUNNER : PM_VIEW_ROW_BRANCH;
+    if (node->group == PM_NONE)
+        return;
+    row->kind = PM_VIEW_ROW_NOUN;
+    row->groups = &node->group;
+    row->n_groups = 1;
+}
+
+/* What is in a place is at least what is known where that is so of any part. */
+static void mark_places(struct pm_view *view)
+{
+    for (uint32_t r = view->n_rows; r-- > 0;) {
+        struct pm_view_row *row = &view->rows[r];
+        for (uint32_t m = 0; m < view->n_metrics; m++)
+            if (pm_view_is_at_least(view, row, m, false))
+                row->at_least_in |= 1u << m;
+        if (row->parent_id != PM_NONE)
+            view->rows[row->parent_id].at_least_in |= row->at_least_in;
+    }
+}
+
+static enum pm_status place_costs(struct pm_view *view, const struct pm_view_where *where,
+                                  struct pm_error *err)
+{
+    if (pm_view_grouping(view)->where == PM_VIEW_WHERE_MACHINE) {
+        enum pm_status status = pm_view_add_costs_of_threads(view, where->node_of, err);
+        if (status != PM_OK)
+            return status;
+        for (uint32_t r = 0; r < view->n_rows; r++)
+            for (uint32_t m = 0; m < view->n_metrics; m++)
+                view->rows[r].values[m].inclusive = 0; /* is summed up */
+        return sum_up_rows(view) ? PM_OK : overflow_error(err);
+    }
+    if (!tree_costs(view, where->node_of))
+        return overflow_error(err);
+    if (view->taken_ns && !pm_view_shift_nodes(view, where->node_of))
+        return no_memory(err);
+    return pm_view_find_parts(view, where->node_of, err);
+}
+
+static enum pm_status fill_places(struct pm_view *view, const struct pm_view_where *where,
+                                  struct pm_error *err)
+{
+    struct pm_view_where_node *nodes =
+        pm_arena_alloc(&view->arena, where->n_nodes * sizeof *nodes); /* rows point to them */
+    if (!nodes || !alloc_rows(view, where->n_nodes))
+        return no_memory(err);
+    memcpy(nodes, where->nodes, where->n_nodes * sizeof *nodes);
+    view->n_rows = where->n_nodes;
+    for (uint32_t r = 0; r < where->n_nodes; r++) {
+        init_place(view, &nodes[r], &view->rows[r]);
+        view->rows[r].id = r;
+        view->rows[r].parent_id = nodes[r].parent;
+        view->rows[r].depth = nodes[r].depth;
+    }
+    enum pm_status status = place_costs(view, where, err);
+    mark_places(view);
+    return status;
+}
+
+static enum pm_status make_places(struct pm_view *view, struct pm_error *err)
+{
+    struct pm_view_where where = {0};
+    enum pm_status status = pm_view_where_make(view, err, &where);
+    if (status != PM_OK)
+        return status;
+    status = fill_places(view, &where, err);
+    pm_view_where_release(&where);
     return status;
 }
 
@@ -523,6 +615,8 @@ static void summarise(struct pm_view *view)
 static enum pm_status make_rows(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
+    if (pm_view_grouping(view)->where)
+        return make_places(view, err);
     if (view->options.tree)
         return make_tree_rows(view, err);
     if (pm_view_is_by_runner(view))
@@ -562,8 +656,9 @@ static enum pm_status mark_loops(struct pm_view *view, struct pm_error *err)
 
 unsigned pm_view_load_flags(const struct pm_view_options *options)
 {
-    bool tells_runners =
-        pm_view_grouping_by(options->by)->runner || options->parts || options->on[0];
+    bool tells_runners = pm_view_grouping_by(options->by)->runner || options->parts ||
+                         options->on[0] ||
+                         pm_view_grouping_by(options->by)->where == PM_VIEW_WHERE_MACHINE;
     for (const char *const *focus = options->focus; *focus; focus++)
         tells_runners |= pm_view_names_runner(*focus);
     return PM_ARCHIVE_LOAD_MERGED | (tells_runners ? PM_ARCHIVE_LOAD_KEPT : 0) |
@@ -590,28 +685,14 @@ enum pm_status pm_view_load(struct pm_view *view, unsigned flags, struct pm_erro
 enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct pm_view *, struct pm_error *) = {
-        pm_view_drop_guesses,
-        pm_view_choose_runners,
-        pm_view_choose_level,
-        pm_view_choose_metrics,
-        pm_view_choose_time_of_focus,
-        pm_view_fold,
-        pm_view_find_untimed,
-        pm_view_find_partial,
-        pm_view_place_waits,
-        pm_view_compensate,
-        pm_view_keep_runners,
-        pm_view_make_groups,
-        pm_view_make_lift,
-        pm_view_make_nesting,
-        pm_view_focus,
-        pm_view_sum_folded,
-        pm_view_drop_empty,
-        pm_view_follow_paths,
-        pm_view_find_traits,
-        make_rows,
-        mark_loops,
-        pm_view_arrange,
+        pm_view_begin_where,  pm_view_drop_guesses,   pm_view_choose_runners,
+        pm_view_choose_level, pm_view_choose_metrics, pm_view_choose_time_of_focus,
+        pm_view_fold,         pm_view_find_untimed,   pm_view_find_partial,
+        pm_view_place_waits,  pm_view_compensate,     pm_view_keep_runners,
+        pm_view_make_groups,  pm_view_make_lift,      pm_view_make_nesting,
+        pm_view_focus,        pm_view_sum_folded,     pm_view_drop_empty,
+        pm_view_follow_paths, pm_view_find_traits,    make_rows,
+        mark_loops,           pm_view_arrange,
     };
     enum pm_status status = pm_view_load(view, pm_view_load_flags(&view->options), err);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
@@ -645,6 +726,8 @@ void pm_view_release(struct pm_view *view)
     pm_view_release_lost_counts(view);
     free(view->taken_ns);
     free(view->timed_ns);
+    free(view->taken_of_all_ns);
+    free(view->timed_of_all_ns);
     free(view->preempted);
     free(view->wait_of);
     free(view->doubt_ns);

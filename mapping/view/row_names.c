@@ -248,6 +248,8 @@ static void add_noun(const struct pm_view_naming *naming, pm_index noun, bool ha
                       function == PM_NONE ? graph->nouns[noun].name : graph->nouns[function].name);
         if (pm_view_noun_is(view, noun, "loop") && !strcmp(graph->nouns[noun].type, "machine code"))
             pm_buf_add_str(out, ", found in machine code");
+    } else if (pm_view_grouping(view)->where && pm_view_noun_is(view, noun, "file")) {
+        pm_buf_add_str(out, pm_view_short_file(view, graph->nouns[noun].name));
     } else if (pm_view_noun_is(view, noun, "heap")) {
         add_heap_name(graph->nouns[noun].name, out);
     } else if (pm_view_noun_is(view, noun, "kernel")) {
@@ -266,6 +268,8 @@ static void add_noun(const struct pm_view_naming *naming, pm_index noun, bool ha
 /* The verb is said unless it is the usual one. */
 static void add_verb(const struct pm_view_naming *naming, pm_index verb, struct pm_buf *out)
 {
+    if (verb == PM_NONE) /* of a where axis */
+        return;
     const char *name = naming->view->data->graph->verbs[verb].name;
     if (strcmp(name, "Executes") != 0 && strcmp(name, "Reads") != 0 && strcmp(name, "Writes") != 0)
         pm_buf_printf(out, " %s", name);
@@ -498,6 +502,13 @@ static void name_unmapped(const struct pm_view_naming *naming, pm_index sentence
         add_place(naming, at != PM_NONE ? at : noun, place);
 }
 
+/* Its name is its place. */
+static bool is_file_of_axis(const struct pm_view *view, const struct pm_view_row *row)
+{
+    pm_index noun = pm_view_row_noun(view, row, 0);
+    return pm_view_grouping(view)->where && noun != PM_NONE && pm_view_noun_is(view, noun, "file");
+}
+
 void pm_view_name_row(struct pm_view *view, struct pm_view_row *row)
 {
     if (row->what)
@@ -515,6 +526,9 @@ void pm_view_name_row(struct pm_view *view, struct pm_view_row *row)
     case PM_VIEW_ROW_RUNNER:
         pm_view_name_runner(view, row, &what, &place);
         break;
+    case PM_VIEW_ROW_BRANCH:
+        pm_buf_add_str(&what, pm_view_base_name(row->branch));
+        break;
     case PM_VIEW_ROW_SPECIAL:
     case PM_VIEW_ROW_NOUN:
     case PM_VIEW_ROW_SET:
@@ -523,7 +537,7 @@ void pm_view_name_row(struct pm_view *view, struct pm_view_row *row)
         add_traits(row, &what);
         name_len = what.len;
         add_marks(view, row, &what);
-        if (pm_view_grouping(view)->key != PM_VIEW_GROUP_BY_FILE)
+        if (pm_view_grouping(view)->key != PM_VIEW_GROUP_BY_FILE && !is_file_of_axis(view, row))
             add_set(naming, row, true, &place);
         break;
     }

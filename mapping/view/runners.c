@@ -45,16 +45,22 @@ static struct pm_runner_names thread_names(const struct pm_archive_data *data, u
     return (struct pm_runner_names){t->tid, {t->name, NULL}};
 }
 
+static void add_thread(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *out)
+{
+    const struct pm_thread *t = &data->threads[thread];
+    pm_buf_add_str(out, *t->name ? t->name : "thread");
+    if (t->tid == process_of(data, thread)->pid)
+        pm_buf_add_str(out, " (main)");
+    if (t->n_threads > 1)
+        pm_buf_printf(out, " and %lld later threads", (long long)t->n_threads - 1);
+}
+
 static void label_thread(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
                          struct pm_buf *place)
 {
     const struct pm_thread *t = &data->threads[thread];
     const struct pm_process *process = process_of(data, thread);
-    pm_buf_add_str(what, *t->name ? t->name : "thread");
-    if (t->tid == process->pid)
-        pm_buf_add_str(what, " (main)");
-    if (t->n_threads > 1)
-        pm_buf_printf(what, " and %lld later threads", (long long)t->n_threads - 1);
+    add_thread(data, thread, what);
     if (data->n_processes > 1) {
         pm_buf_add_str(what, ", in ");
         add_command(process, what);
@@ -258,18 +264,12 @@ void pm_runner_add_missing(const struct pm_archive_data *data, enum pm_runner ki
     for (uint32_t i = 0; i < runners.n && i < MAX_LISTED; i++) {
         struct pm_runner_names names = runner->names(data, runners.items[i].thread);
         const char *called = names.names[0] ? names.names[0] : "";
-        bool has_number = !runner->is_place;
         pm_buf_add_str(out, i ? ", " : "");
-        if (has_number)
-            pm_buf_printf(out, "%lld", (long long)names.number);
-        pm_buf_printf(out, "%s%s%s",
-                      !*called     ? ""
-                      : has_number ? " ("
-                                   : "'",
-                      called,
-                      !*called     ? ""
-                      : has_number ? ")"
-                                   : "'");
+        if (runner->is_place)
+            pm_buf_printf(out, "'%s'", called);
+        else
+            pm_buf_printf(out, "%lld%s%s%s", (long long)names.number, *called ? " (" : "", called,
+                          *called ? ")" : "");
     }
     pm_buf_add_str(out, runners.n > MAX_LISTED ? ", ..." : "");
     pm_runners_release(&runners);
@@ -322,6 +322,7 @@ static bool add_cost(const struct pm_view *view, const struct pm_cost *cost,
 
 struct adding {
     struct pm_view *view;
+    const uint32_t *row_of; /* per thread */
     bool overflow;
 };
 
@@ -329,26 +330,33 @@ static bool add_to_row(void *context, const struct pm_cost *cost)
 {
     struct adding *adding = context;
     struct pm_view *view = adding->view;
-    struct pm_view_row *row = &view->rows[view->runners.of_thread[cost->thread]];
+    struct pm_view_row *row = &view->rows[adding->row_of[cost->thread]];
     if (view->in_focus[cost->context])
         adding->overflow |= !add_cost(view, cost, row);
     return true;
 }
 
 /* All costs of all processes are many: they are read one by one. */
-enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err)
+enum pm_status pm_view_add_costs_of_threads(struct pm_view *view, const uint32_t *row_of,
+                                            struct pm_error *err)
 {
-    struct adding adding = {.view = view};
-    view->n_rows = view->runners.n;
-    for (uint32_t r = 0; r < view->n_rows; r++) {
-        view->rows[r].kind = PM_VIEW_ROW_RUNNER;
-        view->rows[r].source = view->runners.items[r].thread;
-        view->rows[r].id = r;
-    }
+    struct adding adding = {.view = view, .row_of = row_of};
     enum pm_status status = pm_view_each_cost(view, view->runs_in, add_to_row, &adding, err);
     return status == PM_OK && adding.overflow
                ? pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold")
                : status;
+}
+
+enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err)
+{
+    view->n_rows = view->runners.n;
+    for (uint32_t r = 0; r < view->n_rows; r++) {
+        view->rows[r].kind = PM_VIEW_ROW_RUNNER;
+        view->rows[r].runner = pm_view_grouping(view)->runner;
+        view->rows[r].source = view->runners.items[r].thread;
+        view->rows[r].id = r;
+    }
+    return pm_view_add_costs_of_threads(view, view->runners.of_thread, err);
 }
 
 uint32_t pm_view_n_processes_of(const struct pm_view *view, const struct pm_view_row *row)
@@ -369,16 +377,22 @@ const struct pm_process *pm_view_process_of(const struct pm_view *view,
 
 const struct pm_thread *pm_view_thread_of(const struct pm_view *view, const struct pm_view_row *row)
 {
-    bool is_thread = pm_runner_kind(pm_view_grouping(view)->runner)->is_thread;
+    bool is_thread = pm_runner_kind(row->runner)->is_thread;
     return is_thread ? &view->data->threads[row->source] : NULL;
 }
 
 void pm_view_name_runner(const struct pm_view *view, const struct pm_view_row *row,
                          struct pm_buf *what, struct pm_buf *place)
 {
+    const struct pm_archive_data *data = view->data;
     const struct pm_process *process = pm_view_process_of(view, row);
-    if (process->pid == 0)
+    bool is_in_tree = pm_view_grouping(view)->where; /* below its process */
+    if (row->runner == PM_RUNNER_THREAD && is_in_tree) {
+        add_thread(data, row->source, what);
+        pm_buf_printf(place, "tid %lld", (long long)data->threads[row->source].tid);
+    } else if (process->pid == 0 && row->runner != PM_RUNNER_NODE) {
         add_command(process, what);
-    else
-        pm_runner_kind(pm_view_grouping(view)->runner)->label(view->data, row->source, what, place);
+    } else {
+        pm_runner_kind(row->runner)->label(data, row->source, what, place);
+    }
 }

@@ -101,7 +101,8 @@ enum pm_view_row_kind {
     PM_VIEW_ROW_UNMAPPED,
     PM_VIEW_ROW_OUTSIDE,
     PM_VIEW_ROW_SPECIAL, /* the others of enum pm_view_special */
-    PM_VIEW_ROW_RUNNER   /* a process, a thread */
+    PM_VIEW_ROW_RUNNER,  /* a process, a thread */
+    PM_VIEW_ROW_BRANCH   /* of a where axis: what lies below it is of one kind, or one binary */
 };
 
 /* Of what leads to a row of the lift: why its constructs are one, and what its contexts are. */
@@ -170,6 +171,10 @@ struct pm_view_row {
     int64_t shift_ns, inclusive_shift_ns;
     struct pm_view_traits traits;
     bool has_bounds;
+    enum pm_runner runner; /* of rows that are runners */
+    const char *branch;    /* of PM_VIEW_ROW_BRANCH: its name */
+    uint32_t
+        at_least_in; /* of a where axis: metrics (bits) whose sum over what is in it is at least */
     struct pm_view_value *values; /* [n_metrics] */
     /* with options.parts: own amounts, [view->runners.n][n_metrics]; those of a metric add up to
      * values (times to rounding). NULL: not asked for */
@@ -230,6 +235,8 @@ struct pm_view {
     int64_t stolen_ns; /* still in them, nobody knows where: other virtual machines had the CPU */
     int64_t *taken_ns; /* per context, likewise; NULL: nothing was */
     int64_t *timed_ns; /* per context, with taken_ns: the wall time that this was taken of */
+    /* With runs_in, of all that ran: taken_ns and timed_ns are then of those. Else NULL. */
+    int64_t *taken_of_all_ns, *timed_of_all_ns;
     struct pm_view_preempted *preempted; /* what is in preempted_out_ns, by thread and context */
     uint32_t n_preempted;
     pm_index *wait_of; /* per context, by pm_view_place_waits: where its waiting is; NULL: there */
@@ -499,6 +506,10 @@ bool pm_view_foci_exclude(const struct pm_view *view);
 /* runners.c: rows that are processes or threads. pm_view_make_runners: rows have been allocated. */
 bool pm_view_is_by_runner(const struct pm_view *view);
 PM_MUST_CHECK enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err);
+/* Adds all costs in focus, each of its own thread. row_of: per thread. */
+PM_MUST_CHECK enum pm_status pm_view_add_costs_of_threads(struct pm_view *view,
+                                                          const uint32_t *row_of,
+                                                          struct pm_error *err);
 const struct pm_process *pm_view_process_of(const struct pm_view *view,
                                             const struct pm_view_row *row);
 /* Of a row that is a rank: how many processes are. */
@@ -527,7 +538,8 @@ PM_MUST_CHECK enum pm_status pm_view_compensate(struct pm_view *view, struct pm_
 PM_MUST_CHECK enum pm_status pm_view_place_waits(struct pm_view *view, struct pm_error *err);
 /* Reads all costs of some threads (NULL: of all) again, as pm_view_place_waits and
  * pm_view_compensate left the merged ones: what measuring took of a context is each thread's in
- * proportion to its time there. The archive must have been loaded with PM_ARCHIVE_LOAD_KEPT. */
+ * proportion to its time there, and all threads together have exactly what the merged ones have.
+ * The archive must have been loaded with PM_ARCHIVE_LOAD_KEPT. */
 PM_MUST_CHECK enum pm_status pm_view_each_cost(struct pm_view *view, const bool *threads_in,
                                                pm_cost_visitor visit, void *context,
                                                struct pm_error *err);
