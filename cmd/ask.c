@@ -133,7 +133,8 @@ static int ask_main(struct cmd_parse *parse)
 static const struct cmd_option ask_options[] = {
     {OPT_METRIC, "metric", "NAMES",
      "metrics to show, separated by commas. The first one, except n_calls, decides shares and "
-     "order (default: the time that was measured)"},
+     "order (default: the time that was measured). 'NAME = FORMULA' is made of others, as 'ipc = "
+     "instructions / cycles'"},
     {OPT_FOLD, "fold", "system|none",
      "code of system headers (C++'s library): it counts for the program's code that uses it, and "
      "questions cannot name it (system), or it counts for itself (none, default)"},

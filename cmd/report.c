@@ -288,7 +288,8 @@ static const struct cmd_option pm_view_options[] = {
      "(system, default), or has rows of its own (none, and always by array)"},
     {OPT_METRIC, "metric", "NAMES",
      "metrics to show, separated by commas. The first one, except n_calls, decides shares and "
-     "order (default: the time that was measured, wall_ns or cpu_ns, and n_calls)"},
+     "order (default: the time that was measured, wall_ns or cpu_ns, and n_calls). 'NAME = "
+     "FORMULA' is made of others, as 'ipc = instructions / cycles'"},
     {OPT_RULE, "rule", "merge|closed|split",
      "cost that maps to several constructs: one row for the set (merge, default), one row for sets "
      "that overlap (closed), or divided (split)"},

@@ -129,6 +129,30 @@ double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
                                                                           : (double)amount->value;
 }
 
+double show_answer_formula(const struct show_answer_page *page, uint32_t i,
+                           const struct pm_amount *amounts)
+{
+    const struct pm_view *report = page->report;
+    double values[PM_VIEW_MAX_METRICS + 1] = {0};
+    for (uint32_t m = 0; m < report->n_metrics; m++)
+        values[m] = show_answer_number_of(report->data->graph, report->metrics[m],
+                                          &amounts[report->metrics[m]]);
+    if (report->calls_metric != PM_NONE)
+        values[PM_VIEW_MAX_METRICS] = (double)amounts[report->calls_metric].value;
+    return pm_formula_value(&report->formulas[i], values);
+}
+
+bool show_answer_formula_is_uncertain(const struct show_answer_page *page, uint32_t i)
+{
+    const struct pm_view *report = page->report;
+    bool is_uncertain = false;
+    for (uint32_t m = 0; m < report->n_metrics; m++)
+        if (pm_formula_uses(&report->formulas[i], m))
+            is_uncertain |= show_answer_is_at_least(page, NULL, report->metrics[m]) ||
+                            show_answer_is_at_most(page, NULL, report->metrics[m]);
+    return is_uncertain || show_answer_is_doubtful(page);
+}
+
 /* Is the metric, or any that is shown for PM_NONE, this one? */
 static bool is_metric(const struct show_answer_page *page, pm_index metric, pm_index that)
 {

@@ -107,6 +107,13 @@ static void json_bounds(const struct show_answer_page *page, struct pm_json *jso
     pm_json_bool(json, "is_mostly_inferred", answer->least[page->primary] < primary / 2);
 }
 
+static void json_formulas(const struct show_answer_page *page, const struct pm_amount *amounts,
+                          struct pm_json *json)
+{
+    for (uint32_t i = 0; i < page->report->n_formulas; i++)
+        pm_json_double(json, page->report->formulas[i].name, show_answer_formula(page, i, amounts));
+}
+
 static const char *const verdicts[] = {[SHOW_TRUE] = "true",
                                        [SHOW_NEVER] = "never",
                                        [SHOW_NOT_SEEN] = "not seen",
@@ -135,9 +142,11 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     pm_json_string(&json, "verdict", verdicts[show_answer_verdict(page)]);
     pm_json_object(&json, "total");
     json_amounts(page, answer->totals, NULL, NULL, &json);
+    json_formulas(page, answer->totals, &json);
     pm_json_end(&json);
     pm_json_object(&json, "answer");
     json_amounts(page, answer->amounts, NULL, answer->deferred, &json);
+    json_formulas(page, answer->amounts, &json);
     pm_json_double(&json, "share_pct", show_answer_share_of(page, answer->amounts));
     pm_json_bool(&json, "is_at_least", show_answer_is_at_least(page, NULL, PM_NONE));
     pm_json_bool(&json, "is_at_most", show_answer_is_at_most(page, NULL, PM_NONE));

@@ -28,6 +28,11 @@ const char *show_answer_row_text(const struct show_answer_page *page,
 double show_answer_share_of(const struct show_answer_page *page, const struct pm_amount *amounts);
 double show_answer_number_of(const struct pm_graph *graph, pm_index metric,
                              const struct pm_amount *amount);
+/* A formula of the view, of such amounts by metric; NAN: not known. */
+double show_answer_formula(const struct show_answer_page *page, uint32_t i,
+                           const struct pm_amount *amounts);
+/* Of the answer's amounts: is some of what it is made of more or less than it says? */
+bool show_answer_formula_is_uncertain(const struct show_answer_page *page, uint32_t i);
 /* row NULL: of the answer. metric PM_NONE: of any that is shown. */
 bool show_answer_is_at_least(const struct show_answer_page *page, const struct pm_answer_row *row,
                              pm_index metric);

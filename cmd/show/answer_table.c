@@ -370,6 +370,20 @@ static void put_nothing(const struct show_answer_page *page, FILE *out)
                 page->options->interval ? "time" : "run");
 }
 
+/* "faults_per_call 330.000 while all of it was active" */
+static void put_formulas(const struct show_answer_page *page, FILE *out)
+{
+    for (uint32_t i = 0; i < page->report->n_formulas; i++) {
+        double value = show_answer_formula(page, i, page->answer->amounts);
+        const char *name = page->report->formulas[i].name;
+        if (isfinite(value))
+            fprintf(out, "%s %s%.6g\n", name, show_answer_formula_is_uncertain(page, i) ? "~" : "",
+                    value);
+        else
+            fprintf(out, "%s is not known: it divides by 0, or something is not known\n", name);
+    }
+}
+
 bool show_answer_table(const struct show_answer_page *page, FILE *out)
 {
     struct show_term term = show_term_of(out, &page->options->look);
@@ -379,5 +393,7 @@ bool show_answer_table(const struct show_answer_page *page, FILE *out)
     else if (!put_rows(page, &term, out))
         return false;
     put_bounds(page, out);
+    if (page->n_shown != 0)
+        put_formulas(page, out);
     return true;
 }

@@ -39,6 +39,18 @@ static struct show_scale scale_of_metric(const struct show_cells *cells, uint32_
                          cells->utf8);
 }
 
+/* Three digits and more of what the total is. */
+static int decimals_of(const struct show_cells *cells, const struct pm_view_column *column)
+{
+    struct pm_view_number total =
+        pm_view_number_of(cells->view, column, &cells->view->total, PM_VIEW_PART_TOTAL);
+    double size = fabs(total.real);
+    int decimals = 3;
+    for (double least = 0.1; decimals < 9 && size != 0 && size < least; least /= 10)
+        decimals++;
+    return size >= 1000 ? 0 : decimals;
+}
+
 static struct show_scale unit_of(const struct show_cells *cells,
                                  const struct pm_view_column *column)
 {
@@ -47,6 +59,8 @@ static struct show_scale unit_of(const struct show_cells *cells,
         return (struct show_scale){1, "", 0};
     case PM_VIEW_UNIT_PERCENT:
         return (struct show_scale){1, "", 1};
+    case PM_VIEW_UNIT_REAL:
+        return (struct show_scale){1, "", decimals_of(cells, column)};
     case PM_VIEW_UNIT_METRIC:
         break;
     }

@@ -289,7 +289,7 @@ static enum pm_status names_init(struct collector *c, const struct pm_run_file *
         return collect_no_memory(c);
     for (size_t i = 0; i < n_sites; i++)
         names->heaps[i] = COLLECT_NO_HEAP;
-    return PM_OK;
+    return collect_counters(c, file, names);
 }
 
 static void names_release(struct collect_names *names)
@@ -311,8 +311,6 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
 {
     struct collect_names names;
     enum pm_status status = names_init(c, file, &names);
-    if (status == PM_OK)
-        status = collect_counters(c, file, &names);
     if (status == PM_OK)
         status = locate(c, file, &names);
     if (status == PM_OK)

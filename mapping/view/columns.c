@@ -186,6 +186,55 @@ static struct pm_view_number entries(const struct cell *c)
     return number;
 }
 
+static bool has_formula(const struct pm_view *view, uint32_t i)
+{
+    return i < view->n_formulas;
+}
+
+static struct pm_view_number own_or_calls(const struct cell *c)
+{
+    return c->metric == PM_VIEW_MAX_METRICS ? calls(c) : own(c);
+}
+
+static struct pm_view_number inclusive_or_calls(const struct cell *c)
+{
+    return c->metric == PM_VIEW_MAX_METRICS ? calls(c) : inclusive(c);
+}
+
+/* c->metric: which formula. What it is made of may be more, so it is uncertain, whichever way. */
+static struct pm_view_number of_formula(const struct cell *c, bool is_inclusive)
+{
+    const struct pm_formula *formula = &c->view->formulas[c->metric];
+    double values[PM_VIEW_MAX_METRICS + 1];
+    bool is_uncertain = false;
+    for (uint32_t m = 0; m <= PM_VIEW_MAX_METRICS; m++) {
+        struct cell part = {c->view, c->row, m, c->part};
+        values[m] = NAN;
+        if (!pm_formula_uses(formula, m))
+            continue;
+        struct pm_view_number number =
+            is_inclusive ? inclusive_or_calls(&part) : own_or_calls(&part);
+        if (number.kind != PM_VIEW_NO_NUMBER)
+            values[m] = number.real;
+        is_uncertain |= number.is_at_least || number.is_uncertain;
+        if (m < PM_VIEW_MAX_METRICS)
+            is_uncertain |= pm_view_counts_are_few(c->view, m, number.real);
+    }
+    struct pm_view_number number = real(pm_formula_value(formula, values));
+    number.is_uncertain = is_uncertain;
+    return number;
+}
+
+static struct pm_view_number own_formula(const struct cell *c)
+{
+    return of_formula(c, false);
+}
+
+static struct pm_view_number inclusive_formula(const struct cell *c)
+{
+    return of_formula(c, true);
+}
+
 /* NULL: a row without own times, or nothing took part. */
 static const struct pm_view_spread *spread_of(const struct cell *c)
 {
@@ -423,6 +472,8 @@ static const struct column_kind {
     bool sums;     /* rest and total add up what rows have there */
     struct pm_view_number (*of)(const struct cell *c); /* NULL: what the row has there */
     struct text text;
+    uint32_t formula; /* 1 + which of the view's; 0: none */
+    bool in_trees;    /* of formulas: text has this one in trees, else the other */
 } kinds[] = {
     /* clang-format off */
     [PM_VIEW_COLUMN_OWN] = {
@@ -510,20 +561,41 @@ static const struct column_kind {
         .text = {locations_heading, PLACE_LATER, .is_shown = has_spread,
                  .turn = PM_VIEW_GOES_CALLS},
     },
+#define FORMULA(i) \
+    {"own_", NULL, .parts = ALL, has_formula, .of = own_formula, \
+     .text = {.place = PLACE_LATER, .unit = PM_VIEW_UNIT_REAL, .doubt = ALL}, .formula = 1 + (i)}, \
+    {"inclusive_", NULL, .parts = ROW, has_formula, .of = inclusive_formula, \
+     .text = {.place = PLACE_LATER, .unit = PM_VIEW_UNIT_REAL, .doubt = ROW, .tree_doubt = ROW}, \
+     .formula = 1 + (i), .in_trees = true}
+    FORMULA(0), FORMULA(1), FORMULA(2), FORMULA(3),
+#undef FORMULA
     /* clang-format on */
 };
+_Static_assert(PM_VIEW_MAX_FORMULAS == 4, "columns for each");
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 _Static_assert((int)N_KINDS >= (int)PM_VIEW_N_COLUMN_IDS &&
                    N_KINDS * PM_VIEW_MAX_METRICS <= PM_VIEW_MAX_COLUMNS,
                "PM_VIEW_MAX_COLUMNS holds each column of each metric");
 
+static const char *name_of(const struct pm_view *view, const struct column_kind *kind, uint32_t m)
+{
+    if (kind->formula)
+        return view->formulas[kind->formula - 1].name;
+    return kind->by_metric ? metric_of(view, m)->name : "";
+}
+
 static struct pm_view_column column_of(const struct pm_view *view, uint32_t id, uint32_t m)
 {
     struct pm_view_column column = {.id = id, .metric = m};
-    snprintf(column.key, sizeof column.key, "%s%s", kinds[id].key,
-             kinds[id].by_metric ? metric_of(view, m)->name : "");
+    snprintf(column.key, sizeof column.key, "%s%s", kinds[id].key, name_of(view, &kinds[id], m));
     return column;
+}
+
+/* Of those without a metric. */
+static bool is_in_view(const struct pm_view *view, const struct column_kind *kind)
+{
+    return !kind->by_metric && kind->is_there(view, kind->formula ? kind->formula - 1 : 0);
 }
 
 uint32_t pm_view_columns(const struct pm_view *view, struct pm_view_column *ret_columns)
@@ -534,7 +606,7 @@ uint32_t pm_view_columns(const struct pm_view *view, struct pm_view_column *ret_
             if (kinds[id].by_metric && kinds[id].is_there(view, m))
                 ret_columns[n++] = column_of(view, id, m);
     for (uint32_t id = 0; id < N_KINDS; id++)
-        if (!kinds[id].by_metric && kinds[id].is_there(view, 0))
+        if (is_in_view(view, &kinds[id]))
             ret_columns[n++] = column_of(view, id, 0);
     return n;
 }
@@ -554,7 +626,7 @@ struct pm_view_number pm_view_number_of(const struct pm_view *view,
                                         const struct pm_view_row *row, enum pm_view_part part)
 {
     const struct column_kind *kind = &kinds[column->id];
-    struct cell cell = {view, row, column->metric, part};
+    struct cell cell = {view, row, kind->formula ? kind->formula - 1 : column->metric, part};
     if (!pm_view_column_has(column, part))
         return (struct pm_view_number){0};
     return kind->of ? kind->of(&cell) : integer(*number_in(kind, row));
@@ -577,6 +649,9 @@ static bool is_shown(const struct pm_view *view, const struct column_kind *kind,
 {
     if (kind->by_metric && m == view->n_metrics)
         return false;
+    if (kind->formula)
+        return m == view->n_metrics && is_in_view(view, kind) &&
+               kind->in_trees == view->options.tree;
     if (kind->text.is_shown)
         return kind->text.is_shown(view, m);
     return (kind->by_metric || m == view->n_metrics) && kind->is_there(view, m);
@@ -607,6 +682,8 @@ uint32_t pm_view_text_columns(const struct pm_view *view, struct pm_view_column 
 const char *pm_view_column_heading(const struct pm_view *view, const struct pm_view_column *column)
 {
     const struct column_kind *kind = &kinds[column->id];
+    if (kind->formula)
+        return view->formulas[kind->formula - 1].name;
     return kind->text.heading ? kind->text.heading(view) : kind->heading;
 }
 

@@ -40,7 +40,7 @@ enum pm_view_column_id {
 /* Of a view: its rows, the sum of those that are not shown, the sum of all. */
 enum pm_view_part { PM_VIEW_PART_ROW = 1, PM_VIEW_PART_REST = 2, PM_VIEW_PART_TOTAL = 4 };
 
-enum { PM_VIEW_MAX_COLUMNS = 160, PM_VIEW_KEY_BYTES = 160 };
+enum { PM_VIEW_MAX_COLUMNS = 256, PM_VIEW_KEY_BYTES = 160 };
 
 struct pm_view_column {
     uint32_t id;                 /* enum pm_view_column_id, or a later entry of the table */
@@ -78,7 +78,8 @@ struct pm_view_number pm_view_number_of(const struct pm_view *view,
 enum pm_view_unit {
     PM_VIEW_UNIT_COUNT,
     PM_VIEW_UNIT_PERCENT,
-    PM_VIEW_UNIT_METRIC /* that of the metric: ms, KiB; one for the whole column */
+    PM_VIEW_UNIT_METRIC, /* that of the metric: ms, KiB; one for the whole column */
+    PM_VIEW_UNIT_REAL    /* none, and as many decimals as its total needs */
 };
 
 /* What a table does without when names need the room, the first of them first. */

@@ -131,6 +131,33 @@ static enum pm_status add_metric(struct pm_view *view, struct pm_str name, struc
     return PM_OK;
 }
 
+static bool find_for_formula(void *context, struct pm_str name, struct pm_error *err,
+                             uint32_t *ret_m)
+{
+    struct pm_view *view = context;
+    if (add_metric(view, name, err) != PM_OK)
+        return false;
+    pm_index metric = find_metric(view, name);
+    *ret_m = 0;
+    while (*ret_m < view->n_metrics && view->metrics[*ret_m] != metric)
+        ++*ret_m;
+    if (metric == view->calls_metric)
+        *ret_m = PM_VIEW_MAX_METRICS;
+    return true;
+}
+
+static enum pm_status add_formula(struct pm_view *view, struct pm_str text, struct pm_error *err)
+{
+    if (view->n_formulas == PM_VIEW_MAX_FORMULAS)
+        return pm_error_set(err, PM_ERR_USAGE, "more than %d formulas", PM_VIEW_MAX_FORMULAS);
+    struct pm_formula *formula = &view->formulas[view->n_formulas];
+    enum pm_status status = pm_formula_parse(text, find_for_formula, view, err, formula);
+    if (status != PM_OK)
+        return status;
+    view->n_formulas++;
+    return PM_OK;
+}
+
 /* Instrumented code leaves contexts that are not of samples only. */
 static void see_what_ran(struct pm_view *view)
 {
@@ -280,7 +307,7 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
     see_what_ran(view);
     view->calls_metric = pm_graph_find_metric(graph, "n_calls");
     choose_time(view);
-    enum pm_status status = PM_OK;
+    view->n_formulas = 0;
     if (!view->options.metrics && add_messages(view)) {
         view->shows_calls = view->calls_metric != PM_NONE;
     } else if (!view->options.metrics) {
@@ -299,13 +326,17 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
         add_off_cpu(view);
         pm_view_add_counted(view);
     }
-    for (const char *p = view->options.metrics; p && status == PM_OK;) {
+    for (const char *p = view->options.metrics; p;) {
         size_t len = strcspn(p, ",");
-        status = add_metric(view, (struct pm_str){p, len}, err);
+        struct pm_str text = {p, len};
+        enum pm_status status =
+            pm_formula_is_one(text) ? add_formula(view, text, err) : add_metric(view, text, err);
+        if (status != PM_OK)
+            return status;
         p = p[len] ? p + len + 1 : NULL;
     }
     view->primary = 0; /* of the shown ones the first; n_metrics == 0: calls */
-    return status;
+    return PM_OK;
 }
 
 /* Columns that nobody asked for and that have nothing in what is looked at. */

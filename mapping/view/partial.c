@@ -165,7 +165,9 @@ enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
             cost->value != 0 && noun != PM_NONE && pm_view_noun_is_machine_code(view, noun);
     }
     enum pm_status status = pm_view_find_lost_counts(view, err);
-    return status == PM_OK ? pm_view_find_lost(view, err) : status;
+    if (status != PM_OK)
+        return status;
+    return pm_view_find_lost(view, err);
 }
 
 void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_view_traits *traits)

@@ -9,6 +9,7 @@
 #ifndef PM_VIEW_H
 #define PM_VIEW_H
 
+#include "formula.h"
 #include "format/pm_mode.h"
 #include "mapping/archive/load.h"
 #include "mapping/base/arena.h"
@@ -37,6 +38,7 @@ enum pm_view_sort {
 
 enum {
     PM_VIEW_MAX_METRICS = 8,
+    PM_VIEW_MAX_FORMULAS = 4,
     PM_VIEW_MAX_FOCI = 8,
     /* shares of less are marked: one standard deviation is a third of them */
     PM_VIEW_FEW_SAMPLES = 10,
@@ -221,6 +223,9 @@ struct pm_view {
     pm_index level; /* PM_NONE: nothing in the archive is at that level */
     const char *level_name;
     pm_index metrics[PM_VIEW_MAX_METRICS]; /* shown, in order; not n_calls */
+    /* What is made of these: m is a position in metrics, or PM_VIEW_MAX_METRICS for n_calls. */
+    struct pm_formula formulas[PM_VIEW_MAX_FORMULAS];
+    uint32_t n_formulas;
     uint32_t n_metrics;
     uint32_t primary; /* of metrics: the one for shares and bars; n_metrics: n_calls */
     pm_index calls_metric, time_metric; /* PM_NONE: not in the archive */
