@@ -9,11 +9,13 @@
 #include "places.h"
 
 #include "format/pm_id.h"
+#include "format/pm_map.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/map.h"
 #include "mapping/base/path.h"
 #include "mapping/base/reasons.h"
 #include "mapping/code/blame.h"
+#include "mapping/code/code_map.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/pif/pif.h"
 
@@ -90,6 +92,57 @@ enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *bin
 }
 
 /* --- level Source --- */
+
+static const char *spelling_of(const struct collect_binary *binary, const char *file);
+
+/* The entry of a function is where it is declared, whatever is inlined at its beginning; a sled
+ * there has the line of what stands before the function. */
+static enum pm_status line_by_debug(struct collector *c, struct collect_binary *binary,
+                                    uint64_t address, const struct pm_code_range *range,
+                                    const char **ret_file, uint32_t *ret_line_no)
+{
+    struct pm_debug_frame frames[MAX_FRAMES];
+    size_t n;
+    enum pm_status status = find_frames(c, binary, address, frames, &n);
+    bool is_entry = n != 0 && frames[n - 1].low == address;
+    if (is_entry && range && range->tuple->kind == PM_MAP_SLED)
+        status = find_frames(c, binary, range->address + range->size_bytes, frames, &n);
+    if (status != PM_OK || n == 0)
+        return status;
+    const struct pm_debug_frame *frame = &frames[is_entry ? n - 1 : 0];
+    uint32_t line_no = frame->line_no;
+    if (is_entry && frame->declared_line_no)
+        line_no = frame->declared_line_no;
+    if (!line_no || !frame->file)
+        return PM_OK;
+    *ret_line_no = line_no;
+    *ret_file = collect_intern(c, spelling_of(binary, frame->file));
+    return *ret_file ? PM_OK : collect_no_memory(c);
+}
+
+/* Of calls that GCC makes for OpenMP the late map has the line of the statement around them, so
+ * debug information comes first. */
+enum pm_status collect_line_of(struct collector *c, struct collect_binary *binary, uint64_t address,
+                               const char **ret_file, uint32_t *ret_line_no)
+{
+    const struct pm_code_range *range = NULL;
+    *ret_file = NULL;
+    *ret_line_no = 0;
+    enum pm_status status = collect_binary_read(c, binary);
+    if (status != PM_OK)
+        return status;
+    if ((status = open_debug(c, binary)) != PM_OK)
+        return status;
+    if (binary->map)
+        range = pm_code_map_find(binary->map, address);
+    status = line_by_debug(c, binary, address, range, ret_file, ret_line_no);
+    if (status != PM_OK || *ret_file || !range)
+        return status;
+    *ret_line_no = range->tuple->place.line_no;
+    if (*ret_line_no)
+        *ret_file = collect_place_file(c, binary, range->tuple->place.file, &status);
+    return status;
+}
 
 /* Ids are those that the compiler's facts would have, so that both are one noun where both are
  * there. */

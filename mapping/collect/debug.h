@@ -13,6 +13,12 @@ struct pm_debug_frame;
 PM_MUST_CHECK enum pm_status collect_symbol_at(struct collector *c, struct collect_binary *binary,
                                                uint64_t address, const char **ret_name,
                                                uint64_t *ret_offset);
+/* File and line of the code at an ELF address, by debug information, else by the late map; the
+ * binary is read. *ret_file NULL: neither knows, or no code is there. Kept with the archive's
+ * strings. */
+PM_MUST_CHECK enum pm_status collect_line_of(struct collector *c, struct collect_binary *binary,
+                                             uint64_t address, const char **ret_file,
+                                             uint32_t *ret_line_no);
 PM_MUST_CHECK enum pm_status collect_debug_code(struct collector *c, struct collect_binary *binary,
                                                 uint64_t address, struct collect_code *ret_code);
 

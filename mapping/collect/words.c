@@ -7,6 +7,7 @@
 #include "collector.h"
 #include "contexts.h"
 #include "costs.h"
+#include "debug.h"
 #include "kernel.h"
 #include "model.h"
 #include "process.h"
@@ -28,6 +29,7 @@ struct words {
     struct collector *c;
     const struct pm_run_file *file;
     uint32_t *rows;
+    struct collect_binary *const *binaries; /* of the file's objects */
 };
 
 static const char *intern(struct collector *c, struct pm_str text)
@@ -106,9 +108,35 @@ static enum pm_status add_attributes(struct collector *c, uint32_t row,
     return status;
 }
 
-static enum pm_status add_noun(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
+/* What is told by an address of code is where that stands in the source. Then it is one noun in all
+ * processes and copies of the code. */
+static enum pm_status find_place(struct words *w, struct pm_run_file_word *word)
+{
+    if (!word->address || word->size_bytes || word->texts[2].len || !w->binaries)
+        return PM_OK;
+    for (size_t i = 0; i < pm_run_file_n_objects(w->file); i++) {
+        const struct pm_run_file_object *object = pm_run_file_object(w->file, i);
+        if (!w->binaries[i] || word->address < object->low || word->address >= object->high)
+            continue;
+        const char *file = NULL;
+        enum pm_status status = collect_line_of(
+            w->c, w->binaries[i], word->address - object->load_bias, &file, &word->line_no);
+        if (status != PM_OK || !file)
+            return status;
+        word->texts[2] = pm_str_of(file);
+        word->address = 0;
+        return PM_OK;
+    }
+    return PM_OK;
+}
+
+static enum pm_status add_noun(struct words *w, const struct pm_run_file_word *told, uint32_t *row)
 {
     struct collector *c = w->c;
+    struct pm_run_file_word placed = *told, *word = &placed;
+    enum pm_status found = find_place(w, word);
+    if (found != PM_OK)
+        return found;
     pm_id id = id_of(w, word);
     *row = pm_map_get(&c->model->by_noun, id);
     if (*row)
@@ -217,7 +245,7 @@ enum pm_status collect_told_sentence(struct collector *c, const char *level, con
                                      uint32_t *ret_sentence)
 {
     uint32_t rows[2 + PM_WORDS_MAX_NOUNS + 1] = {0}; /* level, verb, nouns, sentence */
-    struct words w = {c, NULL, rows};
+    struct words w = {c, NULL, rows, NULL};
     struct pm_run_file_word word = {.kind = PM_WORD_LEVEL,
                                     .texts = {pm_str_of(level), PM_STR("Source"), PM_STR("")}};
     enum pm_status status = add_level(&w, &word, &rows[0]);
@@ -345,7 +373,7 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
                              struct collect_names *names)
 {
     size_t n = pm_run_file_n_words(file);
-    struct words w = {c, file, pm_alloc_array(n + 1, sizeof *w.rows)};
+    struct words w = {c, file, pm_alloc_array(n + 1, sizeof *w.rows), names->binaries};
     if (!w.rows)
         return collect_no_memory(c);
     enum pm_status status = add_names(&w, n);
