@@ -89,7 +89,8 @@ struct pm_tls {
     /* What lies so far below the thread pointer is the thread's stack, there as long as the thread
      * is. 0: nobody knows how large that is. */
     uint64_t stack_bytes;
-    bool reads_counters; /* every event goes the slow way (PM_READS_COUNTERS) */
+    bool reads_counters;   /* every event goes the slow way (PM_READS_COUNTERS) */
+    uint32_t n_loops_left; /* that ended with a sentence around them, before their exits */
     struct pm_jump jumps[PM_MAX_JUMPS];
     uint64_t *bank[PM_MAX_BANKS];
 };

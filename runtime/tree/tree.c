@@ -134,11 +134,14 @@ static void enter_loop(struct pm_tls *t, struct pm_node **current, const struct 
     enter(t, current, probe, sp, tsc);
 }
 
-/* Without folded calls every exit has its frame. */
-static void count_unmatched(const struct pm_tls *t, const struct pm_probe *probe)
+/* Without folded calls every exit has its frame; but for loops that ended with a sentence around
+ * them, which their code is still to leave. */
+static void count_unmatched(struct pm_tls *t, const struct pm_probe *probe)
 {
-    if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1 && probe->inside == 0 &&
-        !pm_noun_is_leaving(probe->noun))
+    if (probe->kind == PM_SLED_LOOP_LEAVE && t->n_loops_left > 0)
+        t->n_loops_left--;
+    else if (t->slot->thread->n_events_folded == 0 && probe->loop_depth <= 1 &&
+             probe->inside == 0 && !pm_noun_is_leaving(probe->noun))
         pm_add_shared(pm_process.file.header->n_unmatched, 1);
 }
 
@@ -199,6 +202,8 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
         struct pm_node *node = pm_innermost(t, current, tsc);
         if (node->parent == NULL)
             return;
+        if (probe->kind == PM_RUN_SENTENCE_LEAVE && node->kind == PM_SLED_LOOP_ENTER)
+            t->n_loops_left += !pm_frame_is_gone(node, sp);
         if (node == loop || (node->loop_depth > loop->loop_depth && node->sp == loop->sp))
             pm_context_leave(current, node, tsc); /* left together */
         else
