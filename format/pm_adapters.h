@@ -111,6 +111,22 @@
     X(UNLOCK, "Unlock")            \
     X(ATOMIC, "Atomic")
 
+#define PM_OPENMP_LIBRARIES "libgomp.so.1 libomp.so.5 libomp.so libiomp5.so"
+#define PM_OPENMP_LEVEL "OpenMP"
+#define PM_OPENMP_VERBS(X)   \
+    X(PARALLEL, "Parallel")  \
+    X(LOOP, "Loop")          \
+    X(SECTIONS, "Sections")  \
+    X(SINGLE, "Single")      \
+    X(CRITICAL, "Critical")  \
+    X(ORDERED, "Ordered")    \
+    X(TASK, "Task")          \
+    X(CREATE, "Create")      \
+    X(BARRIER, "Barrier")    \
+    X(TASK_WAIT, "TaskWait") \
+    X(REDUCE, "Reduce")      \
+    X(ACQUIRE, "Acquire")
+
 /* Programs that start others, whose libraries are not known: the adapter's name, and theirs. The
  * adapter comes along, and does nothing in a program that does not need it. */
 #define PM_MPI_LAUNCHERS "mpirun mpiexec orterun prterun prun srun cafrun"
@@ -134,7 +150,9 @@
     X(mpi, PM_MPI_LIBRARIES, NULL, NULL, PM_MPI_LEVEL, PM_MPI_VERBS,                          \
       "MPI: messages, bytes, time by operation")                                              \
     X(coarray, PM_COARRAY_LIBRARIES, NULL, NULL, PM_COARRAY_LEVEL, PM_COARRAY_VERBS,          \
-      "coarrays of Fortran (OpenCoarrays): transfers, reductions, synchronisation")
+      "coarrays of Fortran (OpenCoarrays): transfers, reductions, synchronisation")           \
+    X(openmp, PM_OPENMP_LIBRARIES, NULL, NULL, PM_OPENMP_LEVEL, PM_OPENMP_VERBS,              \
+      "OpenMP: regions, loops, tasks, waiting (GCC's and LLVM's library)")
 
 /* What an adapter does only where it is asked for: `--adapter locks:hold`. The adapter's name, the
  * option's, and how the adapter learns of it: a variable of the environment, and its value. */

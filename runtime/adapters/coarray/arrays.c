@@ -51,15 +51,8 @@ static void read_name(char *name)
     name[strcspn(name, "+")] = 0;
     snprintf(text, sizeof text, "%s",
              strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name);
-    char *variable = strncmp(text, "__", 2) == 0 ? strstr(text, "_MOD_") : NULL;
-    size_t n = strlen(text);
-    if (variable)
-        snprintf(name, PM_ADAPTER_NAME_BYTES, "%.*s::%s", (int)(variable - text - 2), text + 2,
-                 variable + 5);
-    else if (n > 1 && text[n - 1] == '_')
-        snprintf(name, PM_ADAPTER_NAME_BYTES, "%.*s", (int)n - 1, text);
-    else
-        memcpy(name, text, n + 1);
+    memcpy(name, text, strlen(text) + 1);
+    pm_adapter_source_name(name);
 }
 
 /* gfortran's own names of what has none in the source. */

@@ -273,3 +273,16 @@ bool pm_adapter_name_of(uintptr_t address, bool is_function, char name[PM_ADAPTE
         snprintf(name + n, PM_ADAPTER_NAME_BYTES - n, "+%lu", (unsigned long)(at - s->st_value));
     return true;
 }
+
+void pm_adapter_source_name(char name[PM_ADAPTER_NAME_BYTES])
+{
+    char text[PM_ADAPTER_NAME_BYTES];
+    size_t n = strlen(name);
+    memcpy(text, name, n + 1);
+    char *variable = strncmp(text, "__", 2) == 0 ? strstr(text, "_MOD_") : NULL;
+    if (variable)
+        snprintf(name, PM_ADAPTER_NAME_BYTES, "%.*s::%s", (int)(variable - text - 2), text + 2,
+                 variable + 5);
+    else if (n > 1 && text[n - 1] == '_')
+        name[n - 1] = 0;
+}

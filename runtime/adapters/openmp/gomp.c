@@ -1,0 +1,460 @@
+/* GCC's programs. A loop whose iterations it divides itself (schedule(static)) is no call, and a
+ * single construct has none at its end. */
+#include "openmp.h"
+#include "runtime/adapters/common/forward.h"
+
+#define REAL(type, name, parameters)        \
+    static type(*real_##name) parameters;   \
+    PM_ADAPTER_EXPORT type name parameters; \
+    PM_ADAPTER_EXPORT type name parameters
+#define FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
+
+/* Waits as it did without us, and the time of it. */
+#define WAIT_VOID(name, thing)                                                    \
+    REAL(void, name, (void))                                                      \
+    {                                                                             \
+        uintptr_t site = OMP_SITE;                                                \
+        if (!FOUND(name))                                                         \
+            return;                                                               \
+        if (!omp_is_measured(site)) {                                             \
+            real_##name();                                                        \
+            return;                                                               \
+        }                                                                         \
+        struct omp_wait wait = omp_wait_begin(omp_sentence((thing), site, NULL)); \
+        real_##name();                                                            \
+        omp_wait_end(&wait);                                                      \
+    }
+WAIT_VOID(GOMP_barrier, (omp_work_end(), THING_MEETING))
+WAIT_VOID(GOMP_taskwait, THING_JOBS_WAIT)
+WAIT_VOID(GOMP_taskgroup_end, THING_GROUP_WAIT)
+
+REAL(bool, GOMP_barrier_cancel, (void))
+{
+    uintptr_t site = OMP_SITE;
+    if (!FOUND(GOMP_barrier_cancel))
+        return false;
+    if (!omp_is_measured(site))
+        return real_GOMP_barrier_cancel();
+    omp_work_end();
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_MEETING, site, NULL));
+    bool is_cancelled = real_GOMP_barrier_cancel();
+    omp_wait_end(&wait);
+    return is_cancelled;
+}
+
+REAL(void, GOMP_taskwait_depend, (void **depend))
+{
+    uintptr_t site = OMP_SITE;
+    if (!FOUND(GOMP_taskwait_depend))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_taskwait_depend(depend);
+        return;
+    }
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_JOBS_WAIT, site, NULL));
+    real_GOMP_taskwait_depend(depend);
+    omp_wait_end(&wait);
+}
+
+/* --- one at a time --- */
+
+#define EXCLUSIVE(start, end, parameters, arguments, acquire, hold) \
+    REAL(void, start, parameters)                                   \
+    {                                                               \
+        uintptr_t site = OMP_SITE;                                  \
+        if (!FOUND(start))                                          \
+            return;                                                 \
+        if (!omp_is_measured(site)) {                               \
+            real_##start arguments;                                 \
+            return;                                                 \
+        }                                                           \
+        struct omp_wait wait = omp_wait_begin(acquire);             \
+        real_##start arguments;                                     \
+        omp_wait_end(&wait);                                        \
+        pm_enter_at((hold), OMP_CALLER_SP(0));                      \
+    }                                                               \
+    REAL(void, end, parameters)                                     \
+    {                                                               \
+        uintptr_t site = OMP_SITE;                                  \
+        if (omp_is_measured(site))                                  \
+            pm_leave(hold);                                         \
+        if (FOUND(end))                                             \
+            real_##end arguments;                                   \
+    }
+EXCLUSIVE(GOMP_critical_start, GOMP_critical_end, (void), (),
+          omp_critical(THING_MUTUAL_ACQUIRE, NULL), omp_critical(THING_MUTUAL, NULL))
+EXCLUSIVE(GOMP_critical_name_start, GOMP_critical_name_end, (void **variable), (variable),
+          omp_critical(THING_MUTUAL_ACQUIRE, variable), omp_critical(THING_MUTUAL, variable))
+EXCLUSIVE(GOMP_atomic_start, GOMP_atomic_end, (void), (),
+          omp_sentence(THING_MUTUAL_ACQUIRE, 1, "(atomic)"),
+          omp_sentence(THING_MUTUAL, 1, "(atomic)"))
+
+static __thread uintptr_t ordered_site;
+REAL(void, GOMP_ordered_start, (void))
+{
+    uintptr_t site = OMP_SITE;
+    if (!FOUND(GOMP_ordered_start))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_ordered_start();
+        return;
+    }
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_IN_TURN_ACQUIRE, site, NULL));
+    real_GOMP_ordered_start();
+    omp_wait_end(&wait);
+    ordered_site = site;
+    pm_enter_at(omp_sentence(THING_IN_TURN, site, NULL), OMP_CALLER_SP(0));
+}
+REAL(void, GOMP_ordered_end, (void))
+{
+    if (ordered_site && omp_is_measured(OMP_SITE))
+        pm_leave(omp_sentence(THING_IN_TURN, ordered_site, NULL));
+    ordered_site = 0;
+    if (FOUND(GOMP_ordered_end))
+        real_GOMP_ordered_end();
+}
+
+/* --- one thread does it: the end is not told, so it is only counted --- */
+
+REAL(bool, GOMP_single_start, (void))
+{
+    uintptr_t site = OMP_SITE;
+    bool is_done = FOUND(GOMP_single_start) && real_GOMP_single_start();
+    if (is_done && omp_is_measured(site)) {
+        struct pm_sentence one = omp_sentence(THING_GCC_ONE, site, NULL);
+        pm_enter(one);
+        pm_leave(one);
+    }
+    return is_done;
+}
+
+/* With copyprivate: the others wait here. */
+REAL(void *, GOMP_single_copy_start, (void))
+{
+    uintptr_t site = OMP_SITE;
+    if (!FOUND(GOMP_single_copy_start))
+        return NULL;
+    if (!omp_is_measured(site))
+        return real_GOMP_single_copy_start();
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_ONE_END, site, NULL));
+    void *data = real_GOMP_single_copy_start();
+    omp_wait_end(&wait);
+    if (!data)
+        omp_work_begin(omp_sentence(THING_GCC_ONE, site, NULL), OMP_CALLER_SP(0), 0);
+    return data;
+}
+REAL(void, GOMP_single_copy_end, (void *data))
+{
+    uintptr_t site = OMP_SITE;
+    if (!FOUND(GOMP_single_copy_end))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_single_copy_end(data);
+        return;
+    }
+    omp_work_end();
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_ONE_END, site, NULL));
+    real_GOMP_single_copy_end(data);
+    omp_wait_end(&wait);
+}
+
+/* --- loops --- */
+
+/* What waits at its end is of the same place. */
+static void told_end(enum omp_thing end, uintptr_t site)
+{
+    omp_here.loop_end = omp_sentence(end, site, NULL);
+}
+
+static bool loop_begin(void *real, unsigned n, unsigned step, unsigned chunk,
+                       const pm_forward_word *words, uintptr_t site, uintptr_t sp)
+{
+    omp_work_begin(omp_sentence(THING_WORK, site, NULL), sp, step ? (long)words[step - 1] : 1);
+    told_end(THING_WORK_END, site);
+    bool has_chunk = (pm_forward(real, n, words) & 0xff) != 0;
+    const long *start = (const long *)words[chunk - 1], *end = (const long *)words[chunk];
+    if (has_chunk && start && end)
+        omp_chunk(*start, *end);
+    return has_chunk;
+}
+
+#define LOOP_BEGIN(name, n, step, chunk)                                                  \
+    PM_ADAPTER_EXPORT bool GOMP_loop_##name(PM_FORWARD_PARAMETERS);                       \
+    PM_ADAPTER_EXPORT bool GOMP_loop_##name(PM_FORWARD_PARAMETERS)                        \
+    {                                                                                     \
+        static void *real;                                                                \
+        const pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;             \
+        if (!pm_adapter_find(&real, "GOMP_loop_" #name, PM_OPENMP_LIBRARIES))             \
+            return false;                                                                 \
+        if (!omp_is_measured(OMP_SITE))                                                   \
+            return (pm_forward(real, (n), words) & 0xff) != 0;                            \
+        return loop_begin(real, (n), (step), (chunk), words, OMP_SITE, OMP_CALLER_SP(n)); \
+    }
+#define LOOP_NEXT(name)                                     \
+    REAL(bool, GOMP_loop_##name, (long *start, long *end))  \
+    {                                                       \
+        if (!FOUND(GOMP_loop_##name))                       \
+            return false;                                   \
+        bool has_chunk = real_GOMP_loop_##name(start, end); \
+        if (has_chunk && omp_is_measured(OMP_SITE))         \
+            omp_chunk(*start, *end);                        \
+        return has_chunk;                                   \
+    }
+#include "loops.def"
+
+/* The construct ends, and behind it there is a barrier. */
+#define WORK_END(type, name, thing)                                                              \
+    REAL(type, name, (void))                                                                     \
+    {                                                                                            \
+        uintptr_t site = OMP_SITE;                                                               \
+        if (!FOUND(name))                                                                        \
+            return (type)0;                                                                      \
+        if (!omp_is_measured(site))                                                              \
+            return real_##name();                                                                \
+        struct pm_sentence end = omp_here.loop_end;                                              \
+        omp_work_end();                                                                          \
+        struct omp_wait wait = omp_wait_begin(end.id ? end : omp_sentence((thing), site, NULL)); \
+        type result = real_##name();                                                             \
+        omp_wait_end(&wait);                                                                     \
+        return result;                                                                           \
+    }
+/* Results of functions without one are nothing. */
+WORK_END(int, GOMP_loop_end, THING_WORK_END)
+WORK_END(int, GOMP_sections_end, THING_GCC_PARTS_END)
+WORK_END(bool, GOMP_loop_end_cancel, THING_WORK_END)
+WORK_END(bool, GOMP_sections_end_cancel, THING_GCC_PARTS_END)
+
+#define WORK_END_NOWAIT(name)          \
+    REAL(void, name, (void))           \
+    {                                  \
+        if (omp_is_measured(OMP_SITE)) \
+            omp_work_end();            \
+        if (FOUND(name))               \
+            real_##name();             \
+    }
+WORK_END_NOWAIT(GOMP_loop_end_nowait)
+WORK_END_NOWAIT(GOMP_sections_end_nowait)
+
+/* --- sections: the number of the next one, 0: no more --- */
+
+REAL(unsigned, GOMP_sections_start, (unsigned count))
+{
+    if (!FOUND(GOMP_sections_start))
+        return 0;
+    if (!omp_is_measured(OMP_SITE))
+        return real_GOMP_sections_start(count);
+    omp_work_begin(omp_sentence(THING_GCC_PARTS, OMP_SITE, NULL), OMP_CALLER_SP(1), 0);
+    told_end(THING_GCC_PARTS_END, OMP_SITE);
+    unsigned part = real_GOMP_sections_start(count);
+    if (part)
+        pm_cost(omp_chunks, 1);
+    return part;
+}
+REAL(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions, void **memory))
+{
+    if (!FOUND(GOMP_sections2_start))
+        return 0;
+    if (!omp_is_measured(OMP_SITE))
+        return real_GOMP_sections2_start(count, reductions, memory);
+    omp_work_begin(omp_sentence(THING_GCC_PARTS, OMP_SITE, NULL), OMP_CALLER_SP(3), 0);
+    told_end(THING_GCC_PARTS_END, OMP_SITE);
+    unsigned part = real_GOMP_sections2_start(count, reductions, memory);
+    if (part)
+        pm_cost(omp_chunks, 1);
+    return part;
+}
+REAL(unsigned, GOMP_sections_next, (void))
+{
+    unsigned part = FOUND(GOMP_sections_next) ? real_GOMP_sections_next() : 0;
+    if (part && omp_is_measured(OMP_SITE))
+        pm_cost(omp_chunks, 1);
+    return part;
+}
+
+/* --- regions --- */
+
+/* For the others of the team, as the region's end does behind the body. Once it is cancelled nobody
+ * may come to a barrier but the last one; those who wait are let go. */
+static bool (*real_GOMP_cancellation_point)(int which);
+static void wait_for_team(void)
+{
+    enum { PARALLEL = 1 };
+    if (FOUND(GOMP_cancellation_point) && real_GOMP_cancellation_point(PARALLEL))
+        return;
+    if (FOUND(GOMP_barrier_cancel))
+        (void)real_GOMP_barrier_cancel();
+}
+
+static void run_region(void *data)
+{
+    const struct omp_region *region = data;
+    struct omp_body body;
+    omp_region_begin(region, &body);
+    ((void (*)(void *))region->body)(region->data);
+    omp_work_end();
+    struct omp_wait wait = omp_wait_begin(region->end);
+    wait_for_team();
+    omp_wait_end(&wait);
+    omp_region_end(region, &body);
+}
+
+/* As the construct's end would have ended, it ends here; the team's own barrier follows. */
+#define REGION(type, name, parameters, make, arguments, body, data)                   \
+    REAL(type, name, parameters)                                                      \
+    {                                                                                 \
+        uintptr_t site = OMP_SITE;                                                    \
+        if (!FOUND(name))                                                             \
+            return (type)0;                                                           \
+        if (!omp_is_measured(site))                                                   \
+            return real_##name arguments(body, data);                                 \
+        struct omp_region region = omp_region_of((void *)(body), (data), site, NULL); \
+        make;                                                                         \
+        return real_##name arguments(run_region, &region);                            \
+    }
+#define BODY void (*body)(void *), void *data
+#define AS_IT_IS(b, d) (b, d, n_threads, flags)
+REGION(int, GOMP_parallel, (BODY, unsigned n_threads, unsigned flags), (void)0, AS_IT_IS, body,
+       data)
+REGION(unsigned, GOMP_parallel_reductions, (BODY, unsigned n_threads, unsigned flags),
+       region.first = *(void **)data, AS_IT_IS, body, data)
+
+#define SECTIONS(b, d) (b, d, n_threads, count, flags)
+REGION(int, GOMP_parallel_sections, (BODY, unsigned n_threads, unsigned count, unsigned flags),
+       region.loop = omp_sentence_of(THING_PARTS, (const void *)body, site), SECTIONS, body, data)
+
+#define LOOP(b, d) (b, d, n_threads, start, end, step, chunk, flags)
+#define LOOP_REGION(name)                                                                          \
+    REGION(                                                                                        \
+        int, name,                                                                                 \
+        (BODY, unsigned n_threads, long start, long end, long step, long chunk, unsigned flags),   \
+        (region.loop = omp_sentence_of(THING_WORK, (const void *)body, site), region.step = step), \
+        LOOP, body, data)
+LOOP_REGION(GOMP_parallel_loop_static)
+LOOP_REGION(GOMP_parallel_loop_dynamic)
+LOOP_REGION(GOMP_parallel_loop_guided)
+LOOP_REGION(GOMP_parallel_loop_nonmonotonic_dynamic)
+LOOP_REGION(GOMP_parallel_loop_nonmonotonic_guided)
+
+#define RUNTIME_LOOP(b, d) (b, d, n_threads, start, end, step, flags)
+#define RUNTIME_LOOP_REGION(name)                                                                  \
+    REGION(                                                                                        \
+        int, name, (BODY, unsigned n_threads, long start, long end, long step, unsigned flags),    \
+        (region.loop = omp_sentence_of(THING_WORK, (const void *)body, site), region.step = step), \
+        RUNTIME_LOOP, body, data)
+RUNTIME_LOOP_REGION(GOMP_parallel_loop_runtime)
+RUNTIME_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_runtime)
+RUNTIME_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+/* --- tasks --- */
+
+/* What libgomp copies into each task: ours, and behind it the program's. It writes the bounds of a
+ * part of a taskloop into the first two words, and looks at the third for reductions. */
+struct task {
+    uintptr_t first[3];
+    struct omp_task task;
+    void (*body)(void *);
+    void (*copy)(void *, void *); /* NULL: by bytes */
+    void *data;                   /* in the original: the program's */
+    size_t data_at, data_bytes;   /* in copies: where that lies */
+    bool has_bounds;
+};
+
+static void copy_task(void *to, void *from)
+{
+    const struct task *task = from;
+    memcpy(to, task, sizeof *task);
+    void *data = (char *)to + task->data_at;
+    if (task->copy)
+        task->copy(data, task->data);
+    else if (task->data_bytes)
+        memcpy(data, task->data, task->data_bytes);
+}
+
+static void run_task(void *copied)
+{
+    struct task *task = copied;
+    struct omp_doing doing;
+    void *data = (char *)copied + task->data_at;
+    if (task->has_bounds)
+        memcpy(data, task->first, 2 * sizeof *task->first);
+    omp_task_begin(&task->task, &doing);
+    task->body(data);
+    omp_task_end(&task->task, &doing);
+}
+
+static struct task task_of(enum omp_thing thing, uintptr_t site, void (*body)(void *), void *data,
+                           void (*copy)(void *, void *), size_t bytes, size_t align)
+{
+    struct task task = {.task = omp_task_of(thing, (const void *)body, site, NULL),
+                        .body = body,
+                        .copy = copy,
+                        .data = data,
+                        .data_at = (sizeof task + align - 1) / align * align,
+                        .data_bytes = bytes,
+                        .has_bounds = thing == THING_JOBS};
+    if (task.has_bounds && bytes >= sizeof task.first)
+        memcpy(task.first, data, sizeof task.first);
+    else if (task.has_bounds)
+        memcpy(task.first, data, 2 * sizeof *task.first);
+    return task;
+}
+
+static size_t task_align(size_t align)
+{
+    return align < _Alignof(struct task) ? _Alignof(struct task) : align;
+}
+
+enum { DETACHES = 1 << 13 }; /* the library writes to the program's data: left alone */
+REAL(void, GOMP_task,
+     (void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long align,
+      bool now_or_later, unsigned flags, void **depend, int priority, void *detach))
+{
+    uintptr_t site = OMP_SITE;
+    if (!FOUND(GOMP_task))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_task(body, data, copy, bytes, align, now_or_later, flags, depend, priority,
+                       detach);
+        return;
+    }
+    size_t aligned = task_align((size_t)align);
+    struct task task = task_of(THING_JOB, site, body, data, copy, (size_t)bytes, aligned);
+    pm_enter(task.task.create);
+    if (flags & DETACHES)
+        real_GOMP_task(body, data, copy, bytes, align, now_or_later, flags, depend, priority,
+                       detach);
+    else
+        real_GOMP_task(run_task, &task, copy_task, (long)task.data_at + bytes, (long)aligned,
+                       now_or_later, flags, depend, priority, detach);
+    pm_leave(task.task.create);
+}
+
+#define TASKLOOP(name, number)                                                                    \
+    REAL(void, name,                                                                              \
+         (void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long align, \
+          unsigned flags, unsigned long n_tasks, int priority, number start, number end,          \
+          number step))                                                                           \
+    {                                                                                             \
+        uintptr_t site = OMP_SITE;                                                                \
+        if (!FOUND(name))                                                                         \
+            return;                                                                               \
+        if (!omp_is_measured(site)) {                                                             \
+            real_##name(body, data, copy, bytes, align, flags, n_tasks, priority, start, end,     \
+                        step);                                                                    \
+            return;                                                                               \
+        }                                                                                         \
+        size_t aligned = task_align((size_t)align);                                               \
+        struct task task = task_of(THING_JOBS, site, body, data, copy, (size_t)bytes, aligned);   \
+        struct omp_wait wait = omp_wait_begin(task.task.create);                                  \
+        real_##name(run_task, &task, copy_task, (long)task.data_at + bytes, (long)aligned, flags, \
+                    n_tasks, priority, start, end, step);                                         \
+        omp_wait_end(&wait);                                                                      \
+    }
+TASKLOOP(GOMP_taskloop, long)
+TASKLOOP(GOMP_taskloop_ull, unsigned long long)
+
+__attribute__((constructor)) static void find_library(void)
+{
+    if (FOUND(GOMP_barrier))
+        omp_library_is((const void *)real_GOMP_barrier);
+}

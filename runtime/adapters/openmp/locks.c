@@ -1,0 +1,83 @@
+/* OpenMP's own locks, those that nest too, of C and (with an underscore behind the name) of
+ * Fortran. A lock that is free is taken by the same attempt as without us; only where that does
+ * not succeed the time is looked at. */
+#include "openmp.h"
+#include "runtime/adapters/common/symbols.h"
+
+/* A variable's name; else it is a lock of whoever has made it, or uses it first. */
+static struct pm_sentence acquire(const void *lock, uintptr_t site)
+{
+    struct pm_sentence known = omp_known(THING_LOCKED_ACQUIRE, (uintptr_t)lock);
+    char name[PM_ADAPTER_NAME_BYTES];
+    if (__builtin_expect(known.id != 0, 1))
+        return known;
+    if (pm_adapter_name_of((uintptr_t)lock, false, name)) {
+        pm_adapter_source_name(name);
+        return omp_sentence(THING_LOCKED_ACQUIRE, (uintptr_t)lock, name);
+    }
+    return omp_sentence_for(THING_LOCKED_ACQUIRE, (uintptr_t)lock, site);
+}
+
+static void lock_is_made(const void *lock, uintptr_t site)
+{
+    omp_forget(THING_LOCKED_ACQUIRE, (uintptr_t)lock);
+    (void)acquire(lock, site);
+}
+
+#define REAL(type, name, parameters)        \
+    static type(*real_##name) parameters;   \
+    PM_ADAPTER_EXPORT type name parameters; \
+    PM_ADAPTER_EXPORT type name parameters
+#define FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
+
+#define MAKES(name, parameters, arguments) \
+    REAL(void, name, parameters)           \
+    {                                      \
+        if (!FOUND(name))                  \
+            return;                        \
+        real_##name arguments;             \
+        if (omp_is_measured(OMP_SITE))     \
+            lock_is_made(lock, OMP_SITE);  \
+    }
+/* taken: how often, now; 0: not. */
+#define TRIES(name)                                        \
+    REAL(int, name, (void *lock))                          \
+    {                                                      \
+        if (!FOUND(name))                                  \
+            return 0;                                      \
+        if (!omp_is_measured(OMP_SITE))                    \
+            return real_##name(lock);                      \
+        struct pm_sentence said = acquire(lock, OMP_SITE); \
+        pm_enter(said);                                    \
+        int taken = real_##name(lock);                     \
+        pm_leave(said);                                    \
+        return taken;                                      \
+    }
+#define TAKES(name, attempt)                                 \
+    REAL(void, name, (void *lock))                           \
+    {                                                        \
+        if (!FOUND(name))                                    \
+            return;                                          \
+        if (!omp_is_measured(OMP_SITE) || !FOUND(attempt)) { \
+            real_##name(lock);                               \
+            return;                                          \
+        }                                                    \
+        struct pm_sentence said = acquire(lock, OMP_SITE);   \
+        if (real_##attempt(lock)) {                          \
+            pm_enter(said);                                  \
+            pm_leave(said);                                  \
+            return;                                          \
+        }                                                    \
+        struct omp_wait wait = omp_wait_begin(said);         \
+        real_##name(lock);                                   \
+        omp_wait_end(&wait);                                 \
+    }
+#define LOCKS(word, end)                                                                \
+    MAKES(omp_init_##word##end, (void *lock), (lock))                                   \
+    MAKES(omp_init_##word##_with_hint##end, (void *lock, uintptr_t hint), (lock, hint)) \
+    TRIES(omp_test_##word##end)                                                         \
+    TAKES(omp_set_##word##end, omp_test_##word##end)
+LOCKS(lock, )
+LOCKS(nest_lock, )
+LOCKS(lock, _)
+LOCKS(nest_lock, _)

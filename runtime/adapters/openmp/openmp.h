@@ -1,0 +1,230 @@
+/* Level OpenMP: what constructs do, each with its place, in every thread that takes part.
+ *
+ *     {"parallel in sweep" Parallel}     its body, in each thread of the team
+ *     {"loop in sweep" Loop}             a worksharing loop, likewise; omp_chunks, omp_iterations
+ *     {"barrier of loop in sweep" Barrier}   waiting there: omp_wait_ns
+ *
+ * GCC's programs call libgomp (GOMP_...), Clang's libomp (__kmpc_...): both are wrapped, and say
+ * the same. Bodies of regions and tasks are called through functions of ours, so that their time is
+ * known in all threads; these also wait for the team, because what the library does behind a
+ * body in the other threads (it waits, then is idle) is nothing that we could see the end of.
+ *
+ *   words.c    the level: constructs, metrics, waiting     locks.c    omp_set_lock and its like
+ *   gomp.c     libgomp    loops.def    its functions that begin and go on with loops
+ *   kmp.c      libomp
+ */
+#ifndef PM_ADAPTER_OPENMP_H
+#define PM_ADAPTER_OPENMP_H
+
+#include "runtime/adapters/adapter.h"
+
+#include <stddef.h>
+
+#define OMP_VERB(NAME, word) OMP_##NAME,
+enum omp_verb { PM_OPENMP_VERBS(OMP_VERB) N_OMP_VERBS };
+#undef OMP_VERB
+
+/* What constructs are called, their kind, what is said of them, and whether the code that says it
+ * has their place: GCC gives single and sections none, so that these would have that of the code
+ * before them. */
+#define OMP_THINGS(X)                                                  \
+    X(REGION, "parallel", "parallel", PARALLEL, true)                  \
+    X(REGION_END, "barrier of parallel", "barrier", BARRIER, true)     \
+    X(WORK, "loop", "worksharing loop", LOOP, true)                    \
+    X(WORK_END, "barrier of loop", "barrier", BARRIER, true)           \
+    X(PARTS, "sections", "sections", SECTIONS, true)                   \
+    X(PARTS_END, "barrier of sections", "barrier", BARRIER, true)      \
+    X(GCC_PARTS, "sections", "sections", SECTIONS, false)              \
+    X(GCC_PARTS_END, "barrier of sections", "barrier", BARRIER, false) \
+    X(ONE, "single", "single", SINGLE, true)                           \
+    X(ONE_END, "barrier of single", "barrier", BARRIER, true)          \
+    X(GCC_ONE, "single", "single", SINGLE, false)                      \
+    X(GCC_ONE_END, "barrier of single", "barrier", BARRIER, false)     \
+    X(MEETING, "barrier", "barrier", BARRIER, true)                    \
+    X(MUTUAL, "critical", "critical", CRITICAL, true)                  \
+    X(MUTUAL_ACQUIRE, "critical", "critical", ACQUIRE, true)           \
+    X(IN_TURN, "ordered", "ordered", ORDERED, true)                    \
+    X(IN_TURN_ACQUIRE, "ordered", "ordered", ACQUIRE, true)            \
+    X(JOB, "task", "task", TASK, true)                                 \
+    X(JOB_CREATE, "task", "task", CREATE, true)                        \
+    X(JOBS, "taskloop", "task", TASK, true)                            \
+    X(JOBS_CREATE, "taskloop", "task", CREATE, true)                   \
+    X(JOBS_WAIT, "taskwait", "taskwait", TASK_WAIT, true)              \
+    X(GROUP_WAIT, "taskgroup", "taskgroup", TASK_WAIT, true)           \
+    X(JOIN, "reduction", "reduction", REDUCE, true)                    \
+    X(LOCKED_ACQUIRE, "lock", "lock", ACQUIRE, true)
+#define OMP_THING(NAME, ...) THING_##NAME,
+enum omp_thing { OMP_THINGS(OMP_THING) N_OMP_THINGS };
+#undef OMP_THING
+
+/* What a thread is in: of the innermost region or task. */
+struct omp_thread {
+    const char *function;        /* that the region or task is in; NULL: none, or not known */
+    struct pm_sentence loop;     /* the worksharing construct that has begun; 0: none */
+    struct pm_sentence loop_end; /* waiting behind it; 0: not told with it */
+    long step;                   /* of its iterations; 0: these cannot be counted */
+    uint64_t n_waits, tasks_ns;  /* waits that have begun; tasks that were done in them */
+};
+extern __thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
+extern struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
+
+/* False: nobody measures, or the caller is the library itself. site: a return address. */
+bool omp_is_measured(uintptr_t site);
+/* What is said of the construct there. site: a return address; name: of what has one of its own,
+ * else NULL. */
+struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char *name);
+/* The place is that of the body, what calls it may be anywhere. site: of the call. */
+struct pm_sentence omp_sentence_of(enum omp_thing thing, const void *body, uintptr_t site);
+/* source: what Clang says of the place, ";file;function;line;column;;", or NULL. */
+struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const char *source);
+/* What was said there before; 0: nothing. */
+struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site);
+/* Nothing was: something else lies there now. */
+void omp_forget(enum omp_thing thing, uintptr_t site);
+/* What omp_sentence says of code, from now on said of what is at this address. */
+struct pm_sentence omp_sentence_for(enum omp_thing thing, uintptr_t address, uintptr_t site);
+/* Of a critical section: variable, that it is told by, or NULL. */
+struct pm_sentence omp_critical(enum omp_thing thing, const void *variable);
+/* Calls from this code are the library's own. */
+void omp_library_is(const void *function);
+
+/* Where the caller's frame ends at this call, behind n arguments: what the construct begins here
+ * lives as long as that. Compilers may have pushed arguments, and do not call the library from
+ * functions whose frame is smaller than these. */
+#define OMP_CALLER_SP(n) \
+    ((uintptr_t)__builtin_dwarf_cfa() + ((n) > 6 ? (((n)-6) * 8 + 15) / 16 * 16 : 0))
+#define OMP_SITE ((uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)))
+
+/* --- waiting --- */
+
+struct omp_wait {
+    struct pm_sentence sentence;
+    uint64_t start_ns, tasks_ns;
+};
+
+PM_WORDS_INLINE struct omp_wait omp_wait_begin(struct pm_sentence sentence)
+{
+    pm_enter(sentence);
+    omp_here.n_waits++;
+    return (struct omp_wait){sentence, pm_adapter_now_ns(), omp_here.tasks_ns};
+}
+
+/* Tasks that were done meanwhile are no waiting. */
+PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
+{
+    uint64_t end_ns = pm_adapter_now_ns(), spent_ns = end_ns - wait->start_ns,
+             tasks_ns = omp_here.tasks_ns - wait->tasks_ns;
+    omp_here.n_waits--;
+    if (wait->start_ns && end_ns > wait->start_ns && spent_ns > tasks_ns)
+        pm_cost(omp_wait_ns, spent_ns - tasks_ns);
+    pm_leave(wait->sentence);
+}
+
+/* --- regions and tasks: what their bodies are called within. These begin in the frame that calls
+ * the body, so all of it is inlined there. --- */
+
+struct omp_region {
+    void *first; /* libgomp looks at it where it is there for reductions of tasks */
+    void *body, *data;
+    const char *function; /* that it is in */
+    struct pm_sentence region, end, loop;
+    long step;
+    struct pm_cause cause;
+    const struct omp_thread *primary; /* of the thread that has met it */
+    const void *where;                /* libomp's description of the place */
+    unsigned n_words;
+    const uintptr_t *words; /* what libomp hands to the body */
+};
+
+/* The place is that of the body, where no source is known. site: of the call. */
+struct omp_region omp_region_of(void *body, void *data, uintptr_t site, const char *source);
+struct omp_body {
+    struct omp_thread before;
+    bool is_deferred;
+};
+/* The other threads do it on behalf of the one that has met the region. */
+PM_WORDS_INLINE void omp_region_begin(const struct omp_region *region, struct omp_body *ret_body)
+{
+    *ret_body = (struct omp_body){omp_here, region->primary != &omp_here};
+    omp_here = (struct omp_thread){
+        .function = region->function, .n_waits = omp_here.n_waits, .tasks_ns = omp_here.tasks_ns};
+    if (ret_body->is_deferred)
+        pm_adopt(region->cause);
+    pm_enter(region->region);
+    if (region->loop.id) {
+        omp_here.loop = region->loop;
+        omp_here.step = region->step;
+        pm_enter(region->loop);
+    }
+}
+
+PM_WORDS_INLINE void omp_region_end(const struct omp_region *region, const struct omp_body *body)
+{
+    uint64_t tasks_ns = omp_here.tasks_ns;
+    pm_leave(region->region);
+    if (body->is_deferred)
+        pm_release(region->cause);
+    omp_here = body->before;
+    omp_here.tasks_ns = tasks_ns;
+}
+
+struct omp_task {
+    const char *function; /* that it is in */
+    struct pm_sentence task, create;
+    struct pm_cause cause;
+};
+struct omp_task omp_task_of(enum omp_thing thing, const void *body, uintptr_t site,
+                            const char *source);
+struct omp_doing {
+    struct omp_thread before;
+    uint64_t start_ns;
+};
+PM_WORDS_INLINE void omp_task_begin(const struct omp_task *task, struct omp_doing *ret_doing)
+{
+    *ret_doing = (struct omp_doing){omp_here, omp_here.n_waits ? pm_adapter_now_ns() : 0};
+    omp_here.function = task->function;
+    omp_here.loop.id = 0;
+    pm_adopt(task->cause);
+    pm_enter(task->task);
+}
+
+PM_WORDS_INLINE void omp_task_end(const struct omp_task *task, const struct omp_doing *doing)
+{
+    pm_leave(task->task);
+    pm_release(task->cause);
+    uint64_t end_ns = doing->start_ns ? pm_adapter_now_ns() : 0;
+    omp_here = doing->before;
+    if (end_ns > doing->start_ns)
+        omp_here.tasks_ns += end_ns - doing->start_ns;
+}
+
+/* --- worksharing --- */
+
+PM_WORDS_INLINE void omp_work_end(void)
+{
+    if (omp_here.loop.id)
+        pm_leave(omp_here.loop);
+    omp_here.loop.id = omp_here.loop_end.id = 0;
+}
+
+/* said: of a loop, of sections, or of a single construct. step: of a loop, 0: not known. One that
+ * was cancelled has not ended. */
+PM_WORDS_INLINE void omp_work_begin(struct pm_sentence said, uintptr_t sp, long step)
+{
+    omp_work_end();
+    omp_here.loop = said;
+    omp_here.step = step;
+    pm_enter_at(said, sp);
+}
+
+/* Iterations from start to before end. */
+PM_WORDS_INLINE void omp_chunk(long start, long end)
+{
+    pm_cost(omp_chunks, 1);
+    if (omp_here.step)
+        pm_cost(omp_iterations,
+                (uint64_t)((end - start + omp_here.step - (omp_here.step > 0 ? 1 : -1)) /
+                           omp_here.step));
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* The level: constructs by their places, what is said of them, and when bodies begin and end. */
+#include "openmp.h"
+#include "runtime/adapters/common/symbols.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+    MAX_CONSTRUCTS = 8192, /* sentences that are told apart */
+    TABLE_ENTRIES = 2 * MAX_CONSTRUCTS,
+};
+
+/* What was said of a place: the key is there first, the sentence when it is defined. */
+static struct construct {
+    uintptr_t key; /* 0: free */
+    uint32_t sentence;
+    const char *function;
+} constructs[TABLE_ENTRIES], others[N_OMP_THINGS];
+static uint32_t n_constructs;
+
+__thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
+struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
+static uintptr_t library_start, library_end;
+static struct pm_level level;
+static struct pm_verb verbs[N_OMP_VERBS];
+
+static const struct thing {
+    const char *word, *kind;
+    enum omp_verb verb;
+    bool is_placed;
+} things[] = {
+#define THING(NAME, word, kind, VERB, is_placed) {word, kind, OMP_##VERB, is_placed},
+    OMP_THINGS(THING)
+#undef THING
+};
+
+static void define_words(void)
+{
+    static const char *const names[N_OMP_VERBS] = {PM_OPENMP_VERBS(PM_ADAPTER_WORD)};
+    level = pm_define_level(PM_OPENMP_LEVEL, NULL);
+    for (int i = 0; i < N_OMP_VERBS; i++)
+        verbs[i] = pm_define_verb(level, names[i]);
+    omp_wait_ns = pm_define_metric("omp_wait_ns", "ns", "time");
+    omp_chunks = pm_define_metric("omp_chunks", "", "count");
+    omp_iterations = pm_define_metric("omp_iterations", "", "count");
+}
+
+void omp_library_is(const void *function)
+{
+    struct dl_find_object found;
+    if (_dl_find_object((void *)(uintptr_t)function, &found) != 0)
+        return;
+    library_start = (uintptr_t)found.dlfo_map_start;
+    library_end = (uintptr_t)found.dlfo_map_end;
+}
+
+bool omp_is_measured(uintptr_t site)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!pm_words_of_runtime() || site - library_start < library_end - library_start)
+        return false;
+    pthread_once(&once, define_words);
+    return true;
+}
+
+/* --- names --- */
+
+/* Where a construct is, and what is known of it. */
+struct where {
+    uintptr_t site, caller; /* caller: code that has called what is there, or is it */
+    const char *source;     /* NULL: not known */
+    char function[PM_ADAPTER_NAME_BYTES];
+    bool is_here; /* the site is code of the construct */
+};
+
+static bool is_known(const char *source)
+{
+    static const char unknown[] = ";unknown;";
+    return source && strncmp(source, unknown, sizeof unknown - 1) != 0;
+}
+
+/* "work._omp_fn.0" (GCC), "work.omp_outlined" (Clang 19) and "__m_MOD_work" are work and m::work;
+ * false: ".omp_outlined..3" (Clang 14) is of any function. */
+static bool read_function(char name[PM_ADAPTER_NAME_BYTES])
+{
+    for (const char *mark = "._omp_fn.\0.omp_\0.part.\0.constprop.\0.isra.\0"; *mark;
+         mark += strlen(mark) + 1) {
+        char *found = strstr(name, mark);
+        if (found == name)
+            return false;
+        if (found)
+            *found = 0;
+    }
+    pm_adapter_source_name(name);
+    return true;
+}
+
+static bool is_in(const void *ours, uintptr_t site)
+{
+    struct dl_find_object found;
+    return _dl_find_object((void *)(uintptr_t)ours, &found) == 0 &&
+           site - (uintptr_t)found.dlfo_map_start <
+               (uintptr_t)found.dlfo_map_end - (uintptr_t)found.dlfo_map_start;
+}
+
+/* What the call that returns to the site has called; 0: nobody can tell. If that is a function of
+ * the program's, and no entry of a table of calls, it has left by a jump to us. */
+static uintptr_t called_before(uintptr_t site)
+{
+    int32_t distance;
+#ifdef __x86_64__
+    if (*(const unsigned char *)(site - 5) != 0xe8)
+        return 0;
+    memcpy(&distance, (const void *)(site - 4), sizeof distance);
+    return site + (uintptr_t)(intptr_t)distance;
+#else
+    (void)distance;
+    return 0;
+#endif
+}
+
+static void find_code(struct where *where)
+{
+    char *name = where->function;
+    bool is_body = where->site != where->caller;
+    uintptr_t called = is_body ? 0 : called_before(where->site);
+    where->is_here = is_body || !is_in((const void *)find_code, where->caller);
+    if (is_body && pm_adapter_name_of(where->site - 1, true, name) && read_function(name))
+        return;
+    if (called && pm_adapter_name_of(called, true, name) && !strstr(name, "+0x") &&
+        read_function(name)) {
+        where->is_here = false;
+        return;
+    }
+    if (!is_in((const void *)find_code, where->caller) &&
+        pm_adapter_name_of(where->caller - 1, true, name) && read_function(name))
+        return;
+    snprintf(name, PM_ADAPTER_NAME_BYTES, "%s",
+             omp_here.function ? omp_here.function : "unknown code");
+}
+
+/* ";file;function;line;column;;" */
+static void read_source(struct where *where, char file[PM_ADAPTER_NAME_BYTES], unsigned *line_no)
+{
+    const char *p = where->source + 1;
+    size_t n = strcspn(p, ";");
+    snprintf(file, PM_ADAPTER_NAME_BYTES, "%.*s", (int)n, p);
+    p += n + (p[n] == ';');
+    n = strcspn(p, ";");
+    snprintf(where->function, sizeof where->function, "%.*s", (int)n, p);
+    p += n + (p[n] == ';');
+    *line_no = (unsigned)strtoul(p, NULL, 10);
+}
+
+static uint32_t define(enum omp_thing thing, struct where *where, const char *name)
+{
+    char whole[PM_ADAPTER_NAME_BYTES + 64], file[PM_ADAPTER_NAME_BYTES];
+    const struct thing *t = &things[thing];
+    struct pm_noun_facts facts = {.name = name ? name : whole, .kind = t->kind};
+    if (where->source) {
+        read_source(where, file, &facts.line_no);
+        facts.file = file;
+    } else if (!name) {
+        find_code(where);
+        facts.address = t->is_placed && where->is_here ? where->site - 1 : 0;
+    }
+    snprintf(whole, sizeof whole, "%s in %s", t->word, where->function);
+    struct pm_noun noun = pm_define_noun_at(level, &facts);
+    return pm_define_sentence(verbs[t->verb], &noun, 1).id;
+}
+
+static struct construct *entry_of(uintptr_t key)
+{
+    size_t first = (key * 0x9e3779b97f4a7c15u) >> 40;
+    for (size_t i = first; i < first + TABLE_ENTRIES; i++) {
+        struct construct *c = &constructs[i % TABLE_ENTRIES];
+        uintptr_t found = __atomic_load_n(&c->key, __ATOMIC_RELAXED);
+        if (found == key)
+            return c;
+        if (found != 0)
+            continue;
+        if (__atomic_load_n(&n_constructs, __ATOMIC_RELAXED) >= MAX_CONSTRUCTS)
+            return NULL;
+        if (__atomic_compare_exchange_n(&c->key, &found, key, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_fetch_add(&n_constructs, 1, __ATOMIC_RELAXED);
+            return c;
+        }
+        if (found == key)
+            return c;
+    }
+    return NULL;
+}
+
+/* caller: as in struct where. */
+static struct construct *construct_of(enum omp_thing thing, uintptr_t site, uintptr_t caller,
+                                      const char *source, const char *name)
+{
+    struct where where = {
+        .site = site, .caller = caller, .source = is_known(source) ? source : NULL};
+    uintptr_t key = where.source ? (uintptr_t)where.source : site;
+    struct construct *c = entry_of(key * 32 + thing + 1);
+    _Static_assert(N_OMP_THINGS < 32, "a place has a key for each");
+    if (c && __builtin_expect(__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) != 0, 1))
+        return c;
+    if (!c) {
+        c = &others[thing];
+        name = "(other constructs)";
+    }
+    uint32_t sentence = define(thing, &where, name);
+    const char *function = strdup(where.function); /* once for a construct */
+    __atomic_store_n(&c->function, function, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->sentence, sentence, __ATOMIC_RELEASE);
+    return c;
+}
+
+struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char *name)
+{
+    return (struct pm_sentence){construct_of(thing, site, site, NULL, name)->sentence};
+}
+
+struct pm_sentence omp_sentence_of(enum omp_thing thing, const void *body, uintptr_t site)
+{
+    uintptr_t at = (uintptr_t)body + 1;
+    return (struct pm_sentence){construct_of(thing, at, site, NULL, NULL)->sentence};
+}
+
+struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const char *source)
+{
+    return (struct pm_sentence){construct_of(thing, site, site, source, NULL)->sentence};
+}
+
+struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site)
+{
+    const struct construct *c = entry_of(site * 32 + thing + 1);
+    return (struct pm_sentence){c ? __atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) : 0};
+}
+
+void omp_forget(enum omp_thing thing, uintptr_t site)
+{
+    struct construct *c = entry_of(site * 32 + thing + 1);
+    if (c)
+        __atomic_store_n(&c->sentence, 0, __ATOMIC_RELEASE);
+}
+
+struct pm_sentence omp_sentence_for(enum omp_thing thing, uintptr_t address, uintptr_t site)
+{
+    struct pm_sentence said = omp_sentence(thing, site, NULL);
+    struct construct *c = entry_of(address * 32 + thing + 1);
+    if (c)
+        __atomic_store_n(&c->sentence, said.id, __ATOMIC_RELEASE);
+    return said;
+}
+
+/* ".gomp_critical_user_NAME" (GCC), ".gomp_critical_user_NAME.var" (Clang); without a name
+ * Clang has one that is empty, GCC no variable. */
+static void name_critical(const void *variable, char name[PM_ADAPTER_NAME_BYTES])
+{
+    static const char prefix[] = ".gomp_critical_user_";
+    char text[PM_ADAPTER_NAME_BYTES] = "";
+    if (variable && !pm_adapter_name_of((uintptr_t)variable, false, text))
+        snprintf(text, sizeof text, "critical at %p", variable);
+    const char *own =
+        strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
+    size_t n = strlen(own);
+    if (n >= 4 && strcmp(own + n - 4, ".var") == 0)
+        n -= 4;
+    if (n == 0)
+        snprintf(name, PM_ADAPTER_NAME_BYTES, "(unnamed critical)");
+    else
+        snprintf(name, PM_ADAPTER_NAME_BYTES, "%.*s", (int)n, own);
+}
+
+struct pm_sentence omp_critical(enum omp_thing thing, const void *variable)
+{
+    uintptr_t site = (uintptr_t)variable;
+    struct pm_sentence known = omp_known(thing, site);
+    char name[PM_ADAPTER_NAME_BYTES];
+    if (__builtin_expect(known.id != 0, 1))
+        return known;
+    name_critical(variable, name);
+    return omp_sentence(thing, site, name);
+}
+
+/* --- regions and tasks --- */
+
+struct omp_region omp_region_of(void *body, void *data, uintptr_t site, const char *source)
+{
+    uintptr_t at = (uintptr_t)body + 1;
+    const struct construct *c = construct_of(THING_REGION, at, site, source, NULL),
+                           *end = construct_of(THING_REGION_END, at, site, source, NULL);
+    return (struct omp_region){.body = body,
+                               .data = data,
+                               .function = c->function,
+                               .region = {c->sentence},
+                               .end = {end->sentence},
+                               .cause = pm_capture(),
+                               .primary = &omp_here};
+}
+
+struct omp_task omp_task_of(enum omp_thing thing, const void *body, uintptr_t site,
+                            const char *source)
+{
+    uintptr_t at = (uintptr_t)body + 1;
+    enum omp_thing create = thing == THING_JOBS ? THING_JOBS_CREATE : THING_JOB_CREATE;
+    const struct construct *c = construct_of(thing, at, site, source, NULL);
+    return (struct omp_task){.function = c->function,
+                             .task = {c->sentence},
+                             .create = {construct_of(create, at, site, source, NULL)->sentence},
+                             .cause = pm_capture()};
+}
