@@ -108,12 +108,37 @@ static enum pm_status add_attributes(struct collector *c, uint32_t row,
     return status;
 }
 
-/* What is told by an address of code is where that stands in the source. Then it is one noun in all
- * processes and copies of the code. */
-static enum pm_status find_place(struct words *w, struct pm_run_file_word *word)
+/* Of the only variable of that name that the facts have; a part of it ("pool+64") is there, too. */
+static enum pm_status place_of_variable(struct collector *c, const struct collect_binary *binary,
+                                        struct pm_run_file_word *word)
 {
-    if (!word->address || word->size_bytes || word->texts[2].len || !w->binaries)
+    struct pm_pif_noun noun, found = {0};
+    size_t n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0, n_found = 0;
+    struct pm_str name = word->texts[0];
+    const char *part = memchr(name.p, '+', name.len);
+    if (part)
+        name.len = (size_t)(part - name.p);
+    for (size_t i = 0; i < n; i++) {
+        pm_pif_get_noun(binary->pif, i, &noun);
+        bool is_variable = noun.kind && noun.name && noun.file && noun.line &&
+                           (!strcmp(noun.kind, "variable") || !strcmp(noun.kind, "array"));
+        if (is_variable && pm_str_is(name, noun.name)) {
+            found = noun;
+            n_found++;
+        }
+    }
+    if (n_found != 1)
         return PM_OK;
+    const char *file = collect_intern(c, found.file);
+    if (!file)
+        return collect_no_memory(c);
+    word->texts[2] = pm_str_of(file);
+    word->line_no = found.line;
+    return PM_OK;
+}
+
+static enum pm_status place_of_address(struct words *w, struct pm_run_file_word *word)
+{
     for (size_t i = 0; i < pm_run_file_n_objects(w->file); i++) {
         const struct pm_run_file_object *object = pm_run_file_object(w->file, i);
         if (!w->binaries[i] || word->address < object->low || word->address >= object->high)
@@ -121,13 +146,38 @@ static enum pm_status find_place(struct words *w, struct pm_run_file_word *word)
         const char *file = NULL;
         enum pm_status status = collect_line_of(
             w->c, w->binaries[i], word->address - object->load_bias, &file, &word->line_no);
-        if (status != PM_OK || !file)
+        if (status != PM_OK)
             return status;
+        if (!file)
+            return place_of_variable(w->c, w->binaries[i], word);
         word->texts[2] = pm_str_of(file);
-        word->address = 0;
         return PM_OK;
     }
     return PM_OK;
+}
+
+/* What is told by an address of code, or of a variable, is where that stands in the source. Then it
+ * is one noun in all processes and copies of the code. Other memory (a lock that was allocated) is
+ * where that stands which it is a part of (what has made it). */
+static enum pm_status find_place(struct words *w, struct pm_run_file_word *word)
+{
+    if (!word->address || word->size_bytes || word->texts[2].len || !w->binaries)
+        return PM_OK;
+    enum pm_status status = place_of_address(w, word);
+    if (status != PM_OK)
+        return status;
+    if (word->texts[2].len) {
+        word->address = 0;
+        return PM_OK;
+    }
+    if (!word->b)
+        return PM_OK;
+    struct pm_run_file_word whole = *pm_run_file_word(w->file, word->b - 1);
+    if (whole.address && !whole.size_bytes)
+        status = place_of_address(w, &whole);
+    word->texts[2] = whole.texts[2];
+    word->line_no = whole.line_no;
+    return status;
 }
 
 static enum pm_status add_noun(struct words *w, const struct pm_run_file_word *told, uint32_t *row)

@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 
 #define HERE __builtin_return_address(0)
@@ -79,8 +80,22 @@ MAKE(pthread_barrier_init, HERE,
      (pthread_barrier_t *restrict lock, const pthread_barrierattr_t *restrict how, unsigned n),
      (lock, how, n))
 MAKE(pthread_barrier_destroy, NULL, (pthread_barrier_t * lock), (lock))
+MAKE(mtx_init, HERE, (mtx_t * lock, int how), (lock, how))
+MAKE(cnd_init, HERE, (cnd_t * lock), (lock))
 MAKE(sem_init, HERE, (sem_t * lock, int shared, unsigned n), (lock, shared, n))
 MAKE(sem_destroy, NULL, (sem_t * lock), (lock))
+
+#define UNMAKE(name, parameters)                 \
+    PM_ADAPTER_LIBC(void, name, parameters)      \
+    PM_ADAPTER_EXPORT void name parameters       \
+    {                                            \
+        if (PM_ADAPTER_FOUND(name))              \
+            real_##name(lock);                   \
+        if (locks_are_measured())                \
+            lock_made((const void *)lock, NULL); \
+    }
+UNMAKE(mtx_destroy, (mtx_t * lock))
+UNMAKE(cnd_destroy, (cnd_t * lock))
 
 #define TRY(name, parameters, kind)                                   \
     PM_ADAPTER_LIBC(int, name, parameters)                            \
@@ -101,8 +116,10 @@ TRY(pthread_mutex_trylock, (pthread_mutex_t * lock), LOCK_MUTEX)
 TRY(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), LOCK_RWLOCK)
 TRY(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), LOCK_RWLOCK)
 TRY(pthread_spin_trylock, (pthread_spinlock_t * lock), LOCK_SPIN)
+TRY(mtx_trylock, (mtx_t * lock), LOCK_MUTEX)
 
-#define TAKE(name, try, parameters, arguments, kind)                  \
+/* busy: what the attempt says of one that is not free. */
+#define TAKE_FROM(name, try, busy, parameters, arguments, kind)       \
     PM_ADAPTER_LIBC(int, name, parameters)                            \
     PM_ADAPTER_EXPORT int name parameters                             \
     {                                                                 \
@@ -114,7 +131,7 @@ TRY(pthread_spin_trylock, (pthread_spinlock_t * lock), LOCK_SPIN)
         struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE); \
         pm_enter(acquire);                                            \
         int result = real_##try(lock);                                \
-        if (__builtin_expect(result == EBUSY, 0)) {                   \
+        if (__builtin_expect(result == (busy), 0)) {                  \
             struct pm_sentence wait = lock_sentence(at, LOCK_WAIT);   \
             pm_enter(wait);                                           \
             uint64_t start_ns = pm_adapter_now_ns();                  \
@@ -125,7 +142,12 @@ TRY(pthread_spin_trylock, (pthread_spinlock_t * lock), LOCK_SPIN)
         pm_leave(acquire);                                            \
         return taken(at, result);                                     \
     }
+#define TAKE(name, try, parameters, arguments, kind) \
+    TAKE_FROM(name, try, EBUSY, parameters, arguments, kind)
 #define LIMIT const struct timespec *restrict limit
+TAKE_FROM(mtx_lock, mtx_trylock, thrd_busy, (mtx_t * lock), (lock), LOCK_MUTEX)
+TAKE_FROM(mtx_timedlock, mtx_trylock, thrd_busy, (mtx_t *restrict lock, LIMIT), (lock, limit),
+          LOCK_MUTEX)
 TAKE(pthread_mutex_lock, pthread_mutex_trylock, (pthread_mutex_t * lock), (lock), LOCK_MUTEX)
 TAKE(pthread_mutex_timedlock, pthread_mutex_trylock, (pthread_mutex_t *restrict lock, LIMIT),
      (lock, limit), LOCK_MUTEX)
@@ -155,6 +177,7 @@ TAKE(pthread_spin_lock, pthread_spin_trylock, (pthread_spinlock_t * lock), (lock
 GIVE_BACK(pthread_mutex_unlock, (pthread_mutex_t * lock), LOCK_MUTEX)
 GIVE_BACK(pthread_rwlock_unlock, (pthread_rwlock_t * lock), LOCK_RWLOCK)
 GIVE_BACK(pthread_spin_unlock, (pthread_spinlock_t * lock), LOCK_SPIN)
+GIVE_BACK(mtx_unlock, (mtx_t * lock), LOCK_MUTEX)
 
 /* --- conditions and barriers: waiting is what they are for --- */
 
@@ -186,6 +209,10 @@ WAIT(pthread_cond_timedwait,
 WAIT(pthread_cond_clockwait,
      (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, clockid_t clock, LIMIT),
      (condition, mutex, clock, limit), condition, LOCK_CONDITION, mutex)
+WAIT(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, LOCK_CONDITION,
+     mutex)
+WAIT(cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, LIMIT),
+     (condition, mutex, limit), condition, LOCK_CONDITION, mutex)
 WAIT(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier), barrier, LOCK_BARRIER, NULL)
 
 #define SIGNAL(name, parameters, arguments, object, kind)           \
@@ -205,7 +232,70 @@ WAIT(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier), barrier, LO
     }
 SIGNAL(pthread_cond_signal, (pthread_cond_t * condition), (condition), condition, LOCK_CONDITION)
 SIGNAL(pthread_cond_broadcast, (pthread_cond_t * condition), (condition), condition, LOCK_CONDITION)
+SIGNAL(cnd_signal, (cnd_t * condition), (condition), condition, LOCK_CONDITION)
+SIGNAL(cnd_broadcast, (cnd_t * condition), (condition), condition, LOCK_CONDITION)
 SIGNAL(sem_post, (sem_t * semaphore), (semaphore), semaphore, LOCK_SEMAPHORE)
+
+/* --- what is done once: others wait until it is done --- */
+
+enum { ONCE_IS_DONE = 2 }; /* glibc's */
+static __thread struct {
+    void (*routine)(void);
+    bool is_ours;
+} once __attribute__((tls_model("initial-exec")));
+
+static void do_once(void)
+{
+    void (*routine)(void) = once.routine;
+    once.is_ours = true;
+    routine();
+    once.is_ours = true; /* it may have called for others */
+}
+
+/* is_done: nobody waits any more. */
+static int call_once_in(int (*real)(int *, void (*)(void)), int *flag, void (*routine)(void),
+                        const void *site)
+{
+    struct lock *at = lock_at(flag, LOCK_ONCE, site);
+    struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE);
+    pm_enter(acquire);
+    bool is_done = __atomic_load_n(flag, __ATOMIC_ACQUIRE) == ONCE_IS_DONE;
+    uint64_t start_ns = is_done ? 0 : pm_adapter_now_ns();
+    once.routine = routine;
+    once.is_ours = false;
+    int result = real(flag, do_once);
+    if (start_ns && !once.is_ours) {
+        struct pm_sentence wait = lock_sentence(at, LOCK_WAIT);
+        pm_enter(wait);
+        waited_since(start_ns);
+        pm_leave(wait);
+    }
+    pm_leave(acquire);
+    return result;
+}
+
+PM_ADAPTER_LIBC(int, pthread_once, (pthread_once_t * flag, void (*routine)(void)))
+PM_ADAPTER_EXPORT int pthread_once(pthread_once_t *flag, void (*routine)(void))
+{
+    if (!PM_ADAPTER_FOUND(pthread_once))
+        return ENOSYS;
+    if (!locks_are_measured())
+        return real_pthread_once(flag, routine);
+    return call_once_in(real_pthread_once, flag, routine, HERE);
+}
+
+/* In glibc it is pthread_once of the same flag, without a result. */
+PM_ADAPTER_LIBC(int, call_once, (once_flag * flag, void (*routine)(void)))
+PM_ADAPTER_EXPORT void call_once(once_flag *flag, void (*routine)(void))
+{
+    if (!PM_ADAPTER_FOUND(call_once))
+        return;
+    if (!locks_are_measured())
+        (void)real_call_once(flag, routine);
+    else
+        (void)call_once_in((int (*)(int *, void (*)(void)))real_call_once, &flag->__data, routine,
+                           HERE);
+}
 
 /* --- semaphores: errors by errno; a wait may be cancelled though it has not to wait --- */
 

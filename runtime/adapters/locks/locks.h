@@ -17,7 +17,15 @@
 
 #include <stdint.h>
 
-enum lock_kind { LOCK_MUTEX, LOCK_RWLOCK, LOCK_SPIN, LOCK_CONDITION, LOCK_SEMAPHORE, LOCK_BARRIER };
+enum lock_kind {
+    LOCK_MUTEX,
+    LOCK_RWLOCK,
+    LOCK_SPIN,
+    LOCK_CONDITION,
+    LOCK_SEMAPHORE,
+    LOCK_BARRIER,
+    LOCK_ONCE
+};
 #define LOCK_VERB(NAME, word) LOCK_##NAME,
 enum lock_verb { PM_LOCKS_VERBS(LOCK_VERB) N_LOCK_VERBS };
 #undef LOCK_VERB

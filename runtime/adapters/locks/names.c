@@ -37,8 +37,8 @@ bool locks_are_measured(void)
 
 /* --- locks --- */
 
-static const char *const kinds[] = {"mutex",     "rwlock",    "spinlock",
-                                    "condition", "semaphore", "barrier"};
+static const char *const kinds[] = {"mutex",     "rwlock",  "spinlock", "condition",
+                                    "semaphore", "barrier", "once"};
 
 static uint32_t define(const struct lock *lock, enum lock_kind kind)
 {
@@ -49,8 +49,9 @@ static uint32_t define(const struct lock *lock, enum lock_kind kind)
     if (!pm_adapter_name_of(lock->site, true, name))
         snprintf(name, sizeof name, "unknown code");
     snprintf(whole, sizeof whole, "%s of %s", kinds[kind], name);
+    const struct pm_noun_facts site = {.name = whole, .kind = kinds[kind], .address = lock->site};
     facts.name = whole;
-    facts.parent = pm_define_noun(base, whole, kinds[kind]).id;
+    facts.parent = pm_define_noun_at(base, &site).id;
     return pm_define_noun_at(base, &facts).id;
 }
 

@@ -160,7 +160,9 @@ static uint32_t define(enum omp_thing thing, struct where *where, const char *na
     if (where->source) {
         read_source(where, file, &facts.line_no);
         facts.file = file;
-    } else if (!name) {
+    } else if (name) {
+        facts.address = thing == THING_LOCKED_ACQUIRE ? where->site : 0; /* a variable's */
+    } else {
         find_code(where);
         facts.address = t->is_placed && where->is_here ? where->site - 1 : 0;
     }

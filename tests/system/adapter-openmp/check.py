@@ -85,6 +85,7 @@ def constructs():
         expect(name, "Critical", 6)
         expect(name, "Acquire", 6)
     expect("door", "Acquire", 6)
+    expect_lines("door", [line_of("static omp_lock_t door")])
     expect("gate", "Acquire", 3)
     expect("lock in make_lock", "Acquire", 20)
     expect_lines("lock in make_lock", [line_of("omp_init_lock(lock)")])
