@@ -203,7 +203,10 @@ static struct added added_of(const struct pm_run_file *file, const struct pair_c
 
 uint64_t collect_start_ns(uint64_t start_tsc, const struct pm_run_file *file)
 {
-    uint64_t start = pm_run_file_process(file)->start_tsc;
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    uint64_t start = process->start_tsc;
+    if (process->is_elsewhere)
+        return process->elsewhere_start_ns;
     return start > start_tsc ? pm_run_file_to_ns(file, start - start_tsc) : 0;
 }
 
@@ -281,9 +284,19 @@ struct collect_cpu collect_own_cpu(const struct collector *c,
                                 less(process->system_cpu_ns, c->processes->before.system_ns)};
 }
 
+/* Two machines may have processes of one number. */
+static uint64_t process_key(const struct pm_run_file_process *process)
+{
+    uint64_t key = 0xcbf29ce484222325u;
+    for (size_t i = 0; process->is_elsewhere && i < process->node.len; i++)
+        key = (key ^ (unsigned char)process->node.p[i]) * 0x100000001b3u;
+    return key ^ process->pid;
+}
+
 enum pm_status collect_image_begins(struct collector *c, const struct pm_run_file_process *process)
 {
-    uint32_t at = pm_map_get(&c->processes->execs, process->pid);
+    uint64_t key = process_key(process);
+    uint32_t at = pm_map_get(&c->processes->execs, key);
     bool goes_on = at && !(process->flags & PM_RUN_FLAG_FORKED);
     c->processes->before = goes_on ? c->processes->exec_cpu[at - 1] : (struct collect_cpu){0, 0};
     if (!at && !(process->flags & PM_RUN_FLAG_EXEC))
@@ -295,7 +308,7 @@ enum pm_status collect_image_begins(struct collector *c, const struct pm_run_fil
             return collect_no_memory(c);
         c->processes->exec_cpu = more;
         at = ++c->processes->n_execs;
-        if (!pm_map_put(&c->processes->execs, process->pid, at))
+        if (!pm_map_put(&c->processes->execs, key, at))
             return collect_no_memory(c);
     }
     bool is_known = process->flags & PM_RUN_FLAG_EXEC && process->has_usage;

@@ -16,7 +16,7 @@ struct collect_cpu {
 struct collect_processes {
     uint32_t n_executions, n, n_threads; /* rows */
     uint32_t n_rests;                    /* of n: what was not sampled */
-    struct pm_map execs; /* PID -> 1 + position in exec_cpu, of images that ended by exec */
+    struct pm_map execs; /* node and PID -> 1 + position in exec_cpu: images that ended by exec */
     struct collect_cpu *exec_cpu;
     uint32_t n_execs, execs_cap;
     struct collect_cpu before; /* what the images before this one have spent, in the same process */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,6 +99,34 @@ static struct pm_str text_part(struct pm_run_file *file, uint32_t *at, uint32_t 
     struct pm_str part = {file->header.text + *at, len};
     *at += len;
     return part;
+}
+
+/* Do the ticks of the process's start fit the run's clock, to 0.1 ms and 20 ppm? Those of another
+ * machine do not, for it was started at another time. */
+static bool fits_clock(const struct pm_run_header *header, const struct pm_run_clock *clock)
+{
+    uint64_t hz = header->tsc_hz ? header->tsc_hz : clock->tsc_hz;
+    if (!hz || !clock->start_tsc || !clock->start_monotonic_ns)
+        return false;
+    double ns = (double)header->start_monotonic_ns - (double)clock->start_monotonic_ns;
+    double by_ticks = ((double)header->start_tsc - (double)clock->start_tsc) * 1e9 / (double)hz;
+    return fabs(ns - by_ticks) <= 1e5 + 2e-5 * fabs(ns);
+}
+
+/* Ticks and numbers of processes of two machines have nothing to do with each other. A container
+ * may have a name of its own, and is on the same machine. */
+static void leave_clock(struct pm_run_file *file)
+{
+    const struct pm_run_clock *clock = &file->clock;
+    struct pm_run_file_process *process = &file->process;
+    if (!process->node.len || !clock->node || !*clock->node ||
+        pm_str_is(process->node, clock->node) || fits_clock(&file->header, clock))
+        return;
+    uint64_t start_ns = clock->start_realtime_ns;
+    process->is_elsewhere = true;
+    if (start_ns && process->start_realtime_ns > start_ns)
+        process->elsewhere_start_ns = process->start_realtime_ns - start_ns;
+    file->clock = (struct pm_run_clock){0};
 }
 
 static void take_header(struct pm_run_file *file)
@@ -219,6 +248,7 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
         return status;
     struct run_chunks list = {0};
     take_header(file);
+    leave_clock(file);
     status = walk_chunks(file, source, &list, err);
     if (status != PM_OK)
         goto out;

@@ -70,6 +70,10 @@ struct pm_run_clock {
     uint64_t tsc_hz;
     uint64_t start_tsc, start_monotonic_ns, end_tsc, end_monotonic_ns;
     uint32_t first_pid; /* the process whose end is end_tsc */
+    /* The machine whose clock it is, lent from the manifest; NULL: not known. Of a process that ran
+     * on another one only start_realtime_ns says anything. */
+    const char *node;
+    uint64_t start_realtime_ns;
 };
 struct pm_run_clock pm_run_clock_of(const struct pm_manifest *manifest);
 
@@ -87,9 +91,13 @@ struct pm_run_file_process {
     uint64_t n_sleds, n_lost_contexts, n_unmatched, n_healed, n_foreign_stack;
     /* calls and loop entries over all contexts and counters; adopted causes are none */
     uint64_t n_calls;
-    uint64_t identity;            /* pm_run_identity: what causes tell */
-    int64_t rank;                 /* -1: not known */
-    struct pm_str node, job;      /* empty: not known */
+    uint64_t identity;       /* pm_run_identity: what causes tell */
+    int64_t rank;            /* -1: not known */
+    struct pm_str node, job; /* empty: not known */
+    /* It ran on another machine than the run's clock: how much later it started, by the real time
+     * of both. */
+    bool is_elsewhere;
+    uint64_t elsewhere_start_ns;
     struct pm_str exe, cwd, argv; /* argv: arguments each ended by a zero byte; may be cut */
 };
 

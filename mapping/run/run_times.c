@@ -20,6 +20,8 @@ struct pm_run_clock pm_run_clock_of(const struct pm_manifest *manifest)
         .end_tsc = manifest->end_tsc,
         .end_monotonic_ns = manifest->end_monotonic_ns,
         .first_pid = manifest->pid,
+        .node = manifest->host,
+        .start_realtime_ns = manifest->start_realtime_ns,
     };
 }
 

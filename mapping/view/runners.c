@@ -33,6 +33,17 @@ static void add_command(const struct pm_process *process, struct pm_buf *out)
         pm_buf_add_str(out, "...");
 }
 
+/* Where there are several machines. */
+static void add_node(const struct pm_archive_data *data, const struct pm_process *process,
+                     struct pm_buf *out)
+{
+    bool are_several = false;
+    for (uint32_t p = 0; p < data->n_processes && !are_several; p++)
+        are_several = data->processes[p].node_no > 0; /* numbered from 0 */
+    if (are_several && *process->node)
+        pm_buf_printf(out, " on %s", process->node);
+}
+
 static int64_t thread_key(const struct pm_archive_data *data, uint32_t thread)
 {
     (void)data;
@@ -66,6 +77,7 @@ static void label_thread(const struct pm_archive_data *data, uint32_t thread, st
         add_command(process, what);
     }
     pm_buf_printf(place, "pid %lld tid %lld", (long long)process->pid, (long long)t->tid);
+    add_node(data, process, place);
 }
 
 static int64_t process_key(const struct pm_archive_data *data, uint32_t thread)
@@ -80,16 +92,22 @@ static struct pm_runner_names process_names(const struct pm_archive_data *data, 
     return (struct pm_runner_names){p->pid, {p->exe, slash ? slash + 1 : NULL}};
 }
 
-static void label_process(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
-                          struct pm_buf *place)
+static void add_process(const struct pm_process *process, struct pm_buf *what, struct pm_buf *place)
 {
-    const struct pm_process *process = process_of(data, thread);
     add_command(process, what);
     if (process->rank != PM_UNKNOWN)
         pm_buf_printf(what, ", rank %lld", (long long)process->rank);
     pm_buf_printf(place, "pid %lld", (long long)process->pid);
     if (process->image != 0)
         pm_buf_printf(place, " image %lld", (long long)process->image);
+}
+
+static void label_process(const struct pm_archive_data *data, uint32_t thread, struct pm_buf *what,
+                          struct pm_buf *place)
+{
+    const struct pm_process *process = process_of(data, thread);
+    add_process(process, what, place);
+    add_node(data, process, place);
 }
 
 static int64_t rank_key(const struct pm_archive_data *data, uint32_t thread)
@@ -390,6 +408,8 @@ void pm_view_name_runner(const struct pm_view *view, const struct pm_view_row *r
     if (row->runner == PM_RUNNER_THREAD && is_in_tree) {
         add_thread(data, row->source, what);
         pm_buf_printf(place, "tid %lld", (long long)data->threads[row->source].tid);
+    } else if (row->runner == PM_RUNNER_PROCESS && is_in_tree && process->pid != 0) {
+        add_process(process, what, place);
     } else if (process->pid == 0 && row->runner != PM_RUNNER_NODE) {
         add_command(process, what);
     } else {

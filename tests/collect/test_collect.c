@@ -400,6 +400,37 @@ static void nodes_are_told_where_they_differ(void **state)
     assert_string_equal(ask("SELECT value FROM execution_attributes WHERE key = 'job'"), "4711");
 }
 
+/* Two machines have a process of one number, and both end by exec: neither has spent what the other
+ * has. The later one's ticks are those of another clock. */
+static void processes_of_one_number_on_two_nodes_are_two(void **state)
+{
+    struct pm_manifest manifest;
+    struct pm_error err = PM_ERROR_INIT;
+    struct make_run run;
+    (void)state;
+    write_heat();
+    pm_manifest_init(&manifest);
+    assert_true(pm_manifest_set_text(&manifest.host, "front"));
+    manifest.start_realtime_ns = 1700000000000000000;
+    manifest.start_tsc = 500;
+    assert_int_equal(pm_manifest_write("x.run", &manifest, &err), PM_OK);
+    pm_manifest_release(&manifest);
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        make_heat_run(&run);
+        make_run_place(&run, i ? "node17" : "front", "");
+        make_run_header(&run)->flags |= PM_RUN_FLAG_EXEC;
+        make_run_header(&run)->end_user_cpu_ns = 900 - 100 * (unsigned)i;
+        make_run_header(&run)->start_realtime_ns += i ? 7777 : 0;
+        snprintf(path, sizeof path, "x.run/100.%d.pmr", i);
+        assert_true(make_run_write(&run, path));
+        make_run_release(&run);
+    }
+    collect_with(NULL, NULL);
+    assert_string_equal(ask("SELECT user_cpu_ns, start_ns FROM processes ORDER BY id"),
+                        "900|500\n800|7777");
+}
+
 /* Over the processes, each with what it reckoned for half of its CPU time. */
 static void what_the_budget_leaves_alone_is_added_up(void **state)
 {
@@ -861,6 +892,7 @@ int main(void)
         IN_FOLDER(counts_stand_below_the_root),
         IN_FOLDER(nouns_of_different_modes_keep_what_is_known),
         IN_FOLDER(nodes_are_told_where_they_differ),
+        IN_FOLDER(processes_of_one_number_on_two_nodes_are_two),
         IN_FOLDER(what_the_budget_leaves_alone_is_added_up),
         IN_FOLDER(events_cost_no_less_than_warm_pairs),
         IN_FOLDER(traces_and_heap_cost_more),

@@ -271,6 +271,47 @@ static uint64_t hz_of(struct make_run *run, const struct pm_run_clock *clock, si
     return hz;
 }
 
+/* The run's clock says nothing of a process on another machine: neither how fast ticks are, nor
+ * when the process of that number ended. */
+static void the_clock_of_another_machine_is_left_alone(void **state)
+{
+    static const struct {
+        const char *node;
+        bool is_elsewhere;
+        uint64_t hz, start_ns;
+        uint64_t clock_tsc; /* at the process's start; 0: not known */
+    } cases[] = {{"", false, 3000000000, 0, 0},
+                 {"front", false, 3000000000, 0, 0},
+                 {"node17", true, 2500000000, 400, 0},
+                 {"container", false, 3000000000, 0, 1000},
+                 {"node17", true, 2500000000, 400, 1000000}};
+    struct pm_run_clock clock = {.tsc_hz = 3000000000,
+                                 .end_tsc = 900000,
+                                 .first_pid = 100,
+                                 .node = "front",
+                                 .start_realtime_ns = 1699999999999999600};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct make_run run;
+        make_run_init(&run, 100);
+        struct pm_run_header *header = make_run_header(&run);
+        make_run_place(&run, cases[i].node, "");
+        header->tsc_hz = 0;
+        header->last_tsc = header->start_tsc + 5000;
+        header->last_monotonic_ns = header->start_monotonic_ns + 2000;
+        clock.start_tsc = cases[i].clock_tsc;
+        clock.start_monotonic_ns = cases[i].clock_tsc ? header->start_monotonic_ns : 0;
+        struct pm_run_file *file = parse(&run, &clock);
+        const struct pm_run_file_process *process = pm_run_file_process(file);
+        assert_int_equal(process->is_elsewhere, cases[i].is_elsewhere);
+        assert_int_equal(process->elsewhere_start_ns, cases[i].start_ns);
+        assert_true(process->tsc_hz == cases[i].hz);
+        assert_int_equal(process->end_ns, cases[i].is_elsewhere ? 2000 : 899000 / 3);
+        pm_run_file_free(file);
+        make_run_release(&run);
+    }
+}
+
 static void the_clock_rate_is_taken_in_the_stated_order(void **state)
 {
     (void)state;
@@ -313,6 +354,7 @@ int main(void)
         cmocka_unit_test(threads_that_shared_a_slot_leave_gaps_out),
         cmocka_unit_test(rounding_loses_no_time),
         cmocka_unit_test(the_clock_rate_is_taken_in_the_stated_order),
+        cmocka_unit_test(the_clock_of_another_machine_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
