@@ -293,7 +293,7 @@ static bool add_messages(struct pm_view *view)
 {
     static const char *const of_mpi[] = {"mpi_ns",        "mpi_wait_ns",    "messages",
                                          "message_bytes", "received_bytes", NULL};
-    static const char *const of_sync[] = {"wait_ns", "mpi_wait_ns", "mpi_ns", NULL};
+    static const char *const of_sync[] = {"wait_ns", "omp_wait_ns", "mpi_wait_ns", "mpi_ns", NULL};
     if (pm_view_grouping(view)->where == PM_VIEW_WHERE_SYNC)
         return add_measured(view, of_sync);
     if (strcmp(view->level_name, PM_MPI_LEVEL) != 0 || measured(view, of_mpi[0]) == PM_NONE)

@@ -283,7 +283,8 @@ static uint32_t mpi_node(struct making *m, pm_index sentence)
     return is_there ? message_node(m, PM_NONE, sentence) : PM_NONE;
 }
 
-/* What one waits at: by the kind of its noun, by the verb of MPI and of coarrays. */
+/* What one waits at: by the kind of its noun, by the verb of MPI,
+ * of coarrays and of OpenMP, where what is done within a critical section is not waiting. */
 static const struct {
     const char *name, *kinds[5];
 } lock_classes[] = {
@@ -307,6 +308,10 @@ static const struct {
     {"barriers", PM_COARRAY_LEVEL, {"SyncAll", "SyncImages", "SyncMemory", NULL}},
     {"events", PM_COARRAY_LEVEL, {"Post", "Wait", NULL}},
     {"locks", PM_COARRAY_LEVEL, {"Lock", "Unlock", NULL}},
+    {"barriers", PM_OPENMP_LEVEL, {"Barrier", NULL}},
+    {"locks", PM_OPENMP_LEVEL, {"Acquire", NULL}},
+    {"tasks", PM_OPENMP_LEVEL, {"TaskWait", NULL}},
+    {"collective operations", PM_OPENMP_LEVEL, {"Reduce", NULL}},
 };
 
 static bool is_one_of(const char *word, const char *const *words)
@@ -317,19 +322,25 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* One name of each class, for nodes are told apart by it. */
+/* The first of that name, for nodes are told apart by its address. */
+static const char *class_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof lock_classes / sizeof *lock_classes; i++)
+        if (!strcmp(lock_classes[i].name, name))
+            return lock_classes[i].name;
+    for (size_t i = 0; i < sizeof verb_classes / sizeof *verb_classes; i++)
+        if (!strcmp(verb_classes[i].name, name))
+            return verb_classes[i].name;
+    return NULL;
+}
+
 static const char *class_of_verb(const struct pm_view *view, pm_index sentence)
 {
     const char *verb = view->data->graph->verbs[view->data->graph->sentences[sentence].verb].name;
-    for (size_t i = 0; i < sizeof verb_classes / sizeof *verb_classes; i++) {
-        if (!is_of_level(view, sentence, verb_classes[i].level) ||
-            !is_one_of(verb, verb_classes[i].verbs))
-            continue;
-        for (size_t k = 0; k < sizeof lock_classes / sizeof *lock_classes; k++)
-            if (!strcmp(lock_classes[k].name, verb_classes[i].name))
-                return lock_classes[k].name;
-        return verb_classes[i].name;
-    }
+    for (size_t i = 0; i < sizeof verb_classes / sizeof *verb_classes; i++)
+        if (is_of_level(view, sentence, verb_classes[i].level) &&
+            is_one_of(verb, verb_classes[i].verbs))
+            return class_named(verb_classes[i].name);
     return NULL;
 }
 
