@@ -22,6 +22,7 @@
 using namespace llvm;
 
 extern template struct llvm::Any::TypeId<const Module *>;
+extern template struct llvm::Any::TypeId<const LazyCallGraph::SCC *>;
 
 /* --- calls of itself --- */
 
@@ -130,10 +131,38 @@ static void note_copy(const DISubprogram *inlined)
 
 static thread_local std::set<const DISubprogram *> noted;
 
+/* --- copies that leave no instruction --- */
+
+/* "bool verbose() { return false; }": calls that the inliner is about to look at. Those that are
+ * gone when the next pass begins were inlined. Other passes take calls away that never happen. */
+static thread_local std::vector<std::pair<WeakVH, const struct pm_read_function *>> before_inlining;
+
+static void note_before_inlining(const Function &caller)
+{
+    for (const Instruction &instruction : instructions(caller)) {
+        const auto *call = dyn_cast<CallBase>(&instruction);
+        const Function *callee = call ? call->getCalledFunction() : NULL;
+        if (!callee || callee->isDeclaration() || callee->hasFnAttribute(Attribute::NoInline))
+            continue;
+        const struct pm_read_function *read = pm_read_function_of(*callee);
+        if (read && read->selected)
+            before_inlining.push_back({const_cast<CallBase *>(call), read});
+    }
+}
+
+static void note_inlined(void)
+{
+    for (const auto &one : before_inlining)
+        if (!one.first)
+            pm_fact_bare(pm_unit_facts(), one.second->source->id, true);
+    before_inlining.clear();
+}
+
 void pm_copies_forget(void)
 {
     noted.clear();
     calls_without_places.clear();
+    before_inlining.clear();
 }
 
 void pm_copies_look(const Function &function)
@@ -236,6 +265,7 @@ struct end_pass : PassInfoMixin<end_pass> {
         if (&module != begun)
             return PreservedAnalyses::all();
         note_possible_copies();
+        note_inlined();
         for (Function &function : module)
             if (!function.isDeclaration())
                 pm_copies_look(function);
@@ -261,8 +291,36 @@ static void hand_over_first(PassBuilder &builder)
         });
 }
 
+/* What a pass works on, if it is one that inlines. */
+static void begin_pass_that_inlines(StringRef name, const Any &code)
+{
+    if (name == "InlinerPass") {
+        if (const auto *functions = any_cast<const LazyCallGraph::SCC *>(&code))
+            for (LazyCallGraph::Node &node : **functions)
+                if (node.getFunction().getParent() == begun)
+                    note_before_inlining(node.getFunction());
+    } else if (name == "AlwaysInlinerPass" || name == "ModuleInlinerPass") {
+        const auto *module = any_cast<const Module *>(&code);
+        if (module && *module == begun)
+            for (const Function &function : **module)
+                note_before_inlining(function);
+    }
+}
+
+static void watch_inlining(PassBuilder &builder)
+{
+    PassInstrumentationCallbacks *callbacks = builder.getPassInstrumentationCallbacks();
+    if (callbacks)
+        callbacks->registerBeforeNonSkippedPassCallback([](StringRef name, Any code) {
+            note_inlined();
+            if (begun)
+                begin_pass_that_inlines(name, code);
+        });
+}
+
 void pm_passes_register(PassBuilder &builder)
 {
+    watch_inlining(builder);
     if (pm_compilation.is_optimised_elsewhere)
         hand_over_first(builder);
     builder.registerPipelineParsingCallback(
