@@ -107,6 +107,7 @@
     X(SYNC_MEMORY, "SyncMemory")   \
     X(POST, "Post")                \
     X(WAIT, "Wait")                \
+    X(QUERY, "Query")              \
     X(LOCK, "Lock")                \
     X(UNLOCK, "Unlock")            \
     X(ATOMIC, "Atomic")

@@ -71,6 +71,12 @@ static struct pm_noun named(uintptr_t variable, const void *site, const char *ki
     }
     if (!pm_adapter_name_of((uintptr_t)site - 1, true, name))
         snprintf(name, sizeof name, "unknown code");
+    if (strncmp(name, "_caf_init", sizeof "_caf_init" - 1) == 0) {
+        static unsigned n_saved; /* of the main program: made in one order in all images */
+        snprintf(whole, sizeof whole, "%s %u of the program", kind,
+                 __atomic_add_fetch(&n_saved, 1, __ATOMIC_RELAXED));
+        return pm_define_noun(coarray_level, whole, kind);
+    }
     read_name(name);
     snprintf(whole, sizeof whole, "%s of %s", kind, name);
     return pm_define_noun(coarray_level, whole, kind);
@@ -79,9 +85,12 @@ static struct pm_noun named(uintptr_t variable, const void *site, const char *ki
 /* --- coarrays --- */
 
 void coarray_made(const coarray_word *place, const struct coarray_description *array, size_t bytes,
-                  const void *site)
+                  unsigned type, const void *site)
 {
-    struct coarray made = {.token = *place, .noun = named((uintptr_t)place, site, "coarray")};
+    static const char *const kinds[] = {"coarray",  "coarray", "lock", "lock",
+                                        "critical", "event",   "event"};
+    const char *kind = type < sizeof kinds / sizeof *kinds ? kinds[type] : "coarray";
+    struct coarray made = {.token = *place, .noun = named((uintptr_t)place, site, kind)};
     made.start = array ? (uintptr_t)array->base : 0;
     made.end = made.start + bytes;
     pthread_mutex_lock(&lock);

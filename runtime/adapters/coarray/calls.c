@@ -31,6 +31,13 @@ static struct pm_noun noun_of(const struct coarray_call *call, const coarray_wor
     return pm_define_noun(coarray_level, "images", "images");
 }
 
+static uint64_t moved_by(const struct coarray_call *call, const coarray_word *words)
+{
+    const struct coarray_description *array = (const void *)argument(words, call->array),
+                                     *target = (const void *)argument(words, call->target);
+    return coarray_bytes(array && array->rank == 0 && target ? target : array);
+}
+
 /* What the call has changed. before: the token that it was given. */
 static void changed(const struct coarray_call *call, const coarray_word *words, coarray_word before,
                     const void *site)
@@ -39,9 +46,20 @@ static void changed(const struct coarray_call *call, const coarray_word *words, 
         coarray_gone(before);
     else if (call->verb == COARRAY_ALLOCATE)
         coarray_made((const coarray_word *)argument(words, call->token_place),
-                     (const void *)argument(words, call->array), (size_t)words[0], site);
+                     (const void *)argument(words, call->array), (size_t)words[0],
+                     (unsigned)words[1], site);
     else if (call->array)
-        pm_cost(coarray_moved, coarray_bytes((const void *)argument(words, call->array)));
+        pm_cost(coarray_moved, moved_by(call, words));
+}
+
+/* Of locks, events and atomics 0 is the own one. */
+static int image_of(int number)
+{
+    static int (*this_image)(int);
+    if (number == 0 &&
+        pm_adapter_real(&this_image, "_gfortran_caf_this_image", PM_COARRAY_LIBRARIES))
+        return this_image(0);
+    return number;
 }
 
 static void wrapped(const struct coarray_call *call, void **function, const coarray_word *words,
@@ -59,7 +77,7 @@ static void wrapped(const struct coarray_call *call, void **function, const coar
     }
     struct pm_noun noun = noun_of(call, words, site);
     if (call->image)
-        image = coarray_image(noun, (int)argument(words, call->image));
+        image = coarray_image(noun, image_of((int)argument(words, call->image)));
     if (call->verb == COARRAY_DEALLOCATE)
         memcpy(&before, (const void *)words[0], sizeof before);
     struct pm_sentence sentence = coarray_sentence(call->verb, noun, image);

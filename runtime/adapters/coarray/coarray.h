@@ -29,6 +29,7 @@ struct coarray_call {
     const char *name;
     enum coarray_verb verb;
     unsigned char n, token, token_place, image, array;
+    unsigned char target; /* array that a scalar is spread over */
 };
 
 /* gfortran's description of an array, from GCC 8 on. */
@@ -50,9 +51,10 @@ bool coarray_is_measured(void);
 struct pm_noun coarray_of_token(coarray_word token);
 struct pm_noun coarray_of_array(const struct coarray_description *array, const void *site);
 struct pm_noun coarray_image(struct pm_noun coarray, int image);
-/* place: where the program keeps the token. */
+/* place: where the program keeps the token. type: what gfortran registers (a coarray, a lock, ...),
+ * by its number. */
 void coarray_made(const coarray_word *place, const struct coarray_description *array, size_t bytes,
-                  const void *site);
+                  unsigned type, const void *site);
 void coarray_gone(coarray_word token);
 uint64_t coarray_bytes(const struct coarray_description *array);
 struct pm_sentence coarray_sentence(enum coarray_verb verb, struct pm_noun noun,

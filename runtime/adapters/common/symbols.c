@@ -283,6 +283,8 @@ void pm_adapter_source_name(char name[PM_ADAPTER_NAME_BYTES])
     if (variable)
         snprintf(name, PM_ADAPTER_NAME_BYTES, "%.*s::%s", (int)(variable - text - 2), text + 2,
                  variable + 5);
+    else if (strcmp(text, "MAIN__") == 0)
+        snprintf(name, PM_ADAPTER_NAME_BYTES, "the main program");
     else if (n > 1 && text[n - 1] == '_')
         name[n - 1] = 0;
 }
