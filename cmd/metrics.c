@@ -19,21 +19,32 @@ struct list {
     size_t n;
 };
 
+static bool fits_name(const char *pattern, const char *name)
+{
+    return !pattern || fnmatch(pattern, name, FNM_CASEFOLD) == 0 || strcasestr(name, pattern);
+}
+
 static bool fits(const char *pattern, const struct session_event *event)
 {
-    return !pattern || fnmatch(pattern, event->name, FNM_CASEFOLD) == 0 ||
-           (event->alias && fnmatch(pattern, event->alias, FNM_CASEFOLD) == 0) ||
-           strcasestr(event->name, pattern);
+    return fits_name(pattern, event->name) || (event->alias && fits_name(pattern, event->alias));
+}
+
+static const char *source_word(const struct session_source *source)
+{
+    return source->type == PM_COUNTER_OF_FILE ? source->file : "getrusage";
 }
 
 /* Tries each that fits, and one that is no name in the table: rHEX, unit/event/. */
 static enum pm_status fill(const char *pattern, struct pm_error *err, struct list *list)
 {
-    size_t n = 0;
+    size_t n = 0, n_sources = 0;
     const struct session_event *events = session_counter_events();
+    const struct session_source *sources = session_counter_sources();
     while (events[n].name)
         n++;
-    list->rows = pm_alloc_array(n + 1, sizeof *list->rows);
+    while (sources[n_sources].name)
+        n_sources++;
+    list->rows = pm_alloc_array(n + n_sources + 1, sizeof *list->rows);
     if (!list->rows)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < n; i++)
@@ -43,12 +54,19 @@ static enum pm_status fill(const char *pattern, struct pm_error *err, struct lis
                                                  .unit = events[i].unit,
                                                  .what = events[i].what,
                                                  .period = events[i].period};
+    for (size_t i = 0; i < n_sources; i++)
+        if (fits_name(pattern, sources[i].name))
+            list->rows[list->n++] = (struct row){.name = sources[i].name,
+                                                 .source = source_word(&sources[i]),
+                                                 .unit = sources[i].unit,
+                                                 .what = sources[i].what};
     if (!list->n && pattern && session_is_event(pattern))
         list->rows[list->n++] = (struct row){
             .name = pattern, .source = "perf", .unit = "events", .what = "an event of that unit"};
     for (size_t i = 0; i < list->n; i++) {
         struct session_counters one = {0};
-        if (session_counters_add(&one, list->rows[i].name, true, err) != PM_OK)
+        if (session_counters_add(&one, list->rows[i].name, !strcmp(list->rows[i].source, "perf"),
+                                 err) != PM_OK)
             return PM_ERR_MEMORY;
         list->rows[i].setting = one.settings.items[0];
         list->rows[i].period = one.settings.items[0].period;
@@ -183,7 +201,10 @@ const struct cmd cmd_metrics = {
     .description =
         "Events that 'perfmap run --metric' counts and '--sample-by' takes samples by: those of "
         "the kernel (page-faults) and of the processor (cache-misses), as perf(1) names them. Each "
-        "is tried: opened, started and read. PATTERN is a part of the name, or with * and ? all of "
+        "is tried: opened, started and read. Behind them are numbers of whole processes, from "
+        "getrusage "
+        "and /proc, which are read when a process begins and when it ends. PATTERN is a part of "
+        "the name, or with * and ? all of "
         "it.\n\nStates: counts (--metric), samples (--sample-by too), missing (with the reason). "
         "PERIOD is that of --sample-by where none is given.\n\nFurther events have no names here: "
         "rHEX is a raw one of the processor, as r1a8; UNIT/EVENT/ and UNIT/KEY=VALUE,.../ are "

@@ -28,6 +28,7 @@ enum {
     OPT_ASK,
     OPT_METRIC,
     OPT_SAMPLE_BY,
+    OPT_METRIC_FILE,
     OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
     OPT_COUNT,
     OPT_ACTIVE,
@@ -226,6 +227,16 @@ static void add_counters(struct cmd_parse *parse, struct run_request *request, b
     pm_error_release(&err);
 }
 
+static void add_metric_file(struct cmd_parse *parse, struct run_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    if (session_counters_add_file(&request->counters, parse->value, &err) != PM_OK) {
+        (void)cmd_usage_error(parse, "option '--metric-file': %s", pm_error_text(&err));
+        parse->failed = true;
+    }
+    pm_error_release(&err);
+}
+
 /* What was said beside the settings themselves. */
 struct given {
     bool rate, budget;
@@ -315,6 +326,9 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
     case OPT_SAMPLE_BY:
         add_counters(parse, request, true);
         break;
+    case OPT_METRIC_FILE:
+        add_metric_file(parse, request);
+        break;
     default: /* OPT_OFF and on */
         add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
     }
@@ -336,13 +350,17 @@ static void check_question(struct cmd_parse *parse, struct run_request *request)
     pm_error_release(&err);
 }
 
-/* Is one counted, not sampled? Then the few sleds of a question read it. */
-static bool is_read(const struct session_counters *counters)
+/* How many are events, and how many of these are counted, not sampled. */
+static uint32_t n_events(const struct session_counters *counters, uint32_t *ret_n_read)
 {
-    for (uint32_t i = 0; i < counters->settings.n; i++)
-        if (!counters->settings.items[i].period)
-            return true;
-    return false;
+    uint32_t n = 0;
+    *ret_n_read = 0;
+    for (uint32_t i = 0; i < counters->settings.n; i++) {
+        const struct pm_counter_setting *setting = &counters->settings.items[i];
+        n += !pm_counter_is_source(setting);
+        *ret_n_read += !pm_counter_is_source(setting) && !setting->period;
+    }
+    return n;
 }
 
 /* They are read where samples are taken, and belong to contexts. */
@@ -379,13 +397,13 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
     }
     if (!parse->failed && request->metrics)
         add_counters(parse, request, false);
-    if (request->session.asked.text && is_read(&request->counters) &&
-        settings->runtime.mode == PM_RUN_MODE_ACTIVE)
-        settings->runtime.mode = PM_RUN_MODE_EXACT;
-    if (!parse->failed && request->counters.settings.n)
+    uint32_t n_read, n = n_events(&request->counters, &n_read);
+    if (request->session.asked.text && n_read && settings->runtime.mode == PM_RUN_MODE_ACTIVE)
+        settings->runtime.mode = PM_RUN_MODE_EXACT; /* the few sleds of a question read them */
+    if (!parse->failed && n)
         check_counters(parse, settings, given.rate);
     request->session.fix = !given.budget;
-    request->session.rate_given = given.rate || request->counters.settings.n;
+    request->session.rate_given = given.rate || n;
     if (!parse->failed)
         check_question(parse, request);
     if (settings->runtime.mode == PM_RUN_MODE_OFF && request->session.selection && !parse->failed) {
@@ -462,6 +480,9 @@ const struct cmd_option run_options[] = {
      "thread; in mode exact also for each call path, at some 3 us for each event and call. With "
      "--ask: metrics of the answer; samples are only taken if one of them, or the question, needs "
      "samples"},
+    {OPT_METRIC_FILE, "metric-file", "FILE",
+     "read further numbers when each process begins and when it ends: lines NAME UNIT FILE FIELD, "
+     "as 'interrupts count /proc/stat intr', and last behind them for what is there at the end"},
     {OPT_SAMPLE_BY, "sample-by", "EVENT[:PERIOD]",
      "take a sample also for each PERIOD of these events, as cache-misses:100003 or "
      "page-faults:1. A report then shows the event by function, loop, statement and array, as it "

@@ -2,8 +2,9 @@
  * the other, that knows no names of events, but numbers of perf_event_open(2) and the name of the
  * metric.
  *
- * An item is "NAME:UNIT:TYPE:CONFIG:CONFIG1:CONFIG2:PERIOD:FLAGS;", with hexadecimal numbers:
- * "page_faults:faults:1:2:0:0:1:1;".
+ * An item is "NAME:UNIT:FILE:FIELD:TYPE:CONFIG:CONFIG1:CONFIG2:PERIOD:FLAGS;", with hexadecimal
+ * numbers: "page_faults:faults:::1:2:0:0:1:1;". FILE and FIELD are those of sources, which are
+ * read when a process begins and when it ends.
  *
  *     struct pm_counter_settings all;
  *     if (pm_counters_parse(text, &all)) // else it is no such text
@@ -22,7 +23,9 @@ enum {
     PM_COUNTERS_MAX = 16,
     PM_COUNTER_NAME_BYTES = 48, /* with the zero, of the unit too */
     PM_COUNTER_UNIT_BYTES = 24,
-    PM_COUNTERS_TEXT_BYTES = 4096, /* of all, with the zero */
+    PM_COUNTER_FILE_BYTES = 96,
+    PM_COUNTER_FIELD_BYTES = 48,
+    PM_COUNTERS_TEXT_BYTES = 8192, /* of all, with the zero */
 };
 
 enum {
@@ -32,14 +35,24 @@ enum {
     PM_COUNTER_IN_KERNEL = 2,
     /* The unit that counts it cannot leave out what the kernel does. */
     PM_COUNTER_NO_EXCLUDE = 4,
+    /* Of sources: what is there at the end, not how much more than at the beginning. */
+    PM_COUNTER_LAST = 8,
+};
+
+/* Types of sources; struct perf_event_attr has none of these. config: what one of the number is
+ * worth. */
+enum {
+    PM_COUNTER_OF_FILE = 0x7f000001,   /* a number in a file */
+    PM_COUNTER_OF_RUSAGE = 0x7f000002, /* config1: word of struct rusage behind its two times */
 };
 
 struct pm_counter_setting {
     char name[PM_COUNTER_NAME_BYTES]; /* of the metric: [a-z0-9_] */
     char unit[PM_COUNTER_UNIT_BYTES];
-    uint64_t type, config, config1, config2; /* of struct perf_event_attr */
-    uint64_t period;                         /* a sample for so many events; 0: none, counted */
-    uint64_t flags;                          /* PM_COUNTER_* */
+    char file[PM_COUNTER_FILE_BYTES], field[PM_COUNTER_FIELD_BYTES]; /* "" of events */
+    uint64_t type, config, config1, config2;                         /* of struct perf_event_attr */
+    uint64_t period; /* a sample for so many events; 0: none, counted */
+    uint64_t flags;  /* PM_COUNTER_* */
 };
 
 struct pm_counter_settings {
@@ -75,6 +88,46 @@ static inline const char *pm_counters_number(const char *text, char end, uint64_
     return n != 0 ? text + 1 : 0;
 }
 
+static inline bool pm_counter_is_source(const struct pm_counter_setting *setting)
+{
+    return setting->type == PM_COUNTER_OF_FILE || setting->type == PM_COUNTER_OF_RUSAGE;
+}
+
+/* The number behind a word at the beginning of a line ("voluntary_ctxt_switches:\t12"), or, for a
+ * field "3", the third number of the file. False: there is none. */
+static inline bool pm_counters_look_up(const char *text, unsigned long len, const char *field,
+                                       uint64_t *ret_number)
+{
+    unsigned long at = 0, n = 0, words = 0, which = 0;
+    while (field[n] >= '0' && field[n] <= '9' && n < 9)
+        which = which * 10 + (unsigned long)(field[n++] - '0');
+    bool by_number = n != 0 && field[n] == 0;
+    for (n = 0; field[n] != 0;)
+        n++;
+    for (bool is_first = true; at < len && !by_number; at++) {
+        bool is_it = is_first && len - at > n;
+        for (unsigned long i = 0; i < n && is_it; i++)
+            is_it = text[at + i] == field[i];
+        is_first = text[at] == '\n' || (is_first && (text[at] == ' ' || text[at] == '\t'));
+        if (is_it && (text[at + n] == ':' || text[at + n] == ' ' || text[at + n] == '\t'))
+            break;
+    }
+    at += by_number ? 0 : n;
+    for (which = by_number ? which : 1; at < len && (by_number || text[at] != '\n'); at++) {
+        bool is_digit = text[at] >= '0' && text[at] <= '9';
+        bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' ||
+                      text[at - 1] == '\n' || text[at - 1] == ':';
+        if (!is_digit || !begins || ++words != which)
+            continue;
+        uint64_t number = 0;
+        for (; at < len && text[at] >= '0' && text[at] <= '9'; at++)
+            number = number * 10 + (uint64_t)(text[at] - '0');
+        *ret_number = number;
+        return true;
+    }
+    return false;
+}
+
 /* text NULL: there are none. False: it is not such a text, and *ret is empty. */
 static inline bool pm_counters_parse(const char *text, struct pm_counter_settings *ret)
 {
@@ -87,6 +140,8 @@ static inline bool pm_counters_parse(const char *text, struct pm_counter_setting
             text = 0;
         text = text != 0 ? pm_counters_word(text, item->name, sizeof item->name) : 0;
         text = text != 0 ? pm_counters_word(text, item->unit, sizeof item->unit) : 0;
+        text = text != 0 ? pm_counters_word(text, item->file, sizeof item->file) : 0;
+        text = text != 0 ? pm_counters_word(text, item->field, sizeof item->field) : 0;
         for (unsigned i = 0; i < 6 && text != 0; i++)
             text = pm_counters_number(text, i < 5 ? ':' : ';', numbers[i]);
         if (text == 0) {

@@ -111,6 +111,8 @@ enum pm_run_chunk_kind {
     PM_RUN_CHUNK_AMBIENT = 16,  /* struct pm_run_ambient, from offset 64: the process's own sets */
     PM_RUN_CHUNK_MEETINGS = 17, /* struct pm_run_meeting, from offset 64 */
     PM_RUN_CHUNK_COUNTERS = 18, /* struct pm_run_counter, from offset 64: at most one */
+    /* the same of sources: numbers that the process read when it began and when it ended */
+    PM_RUN_CHUNK_SOURCES = 19,
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -545,6 +547,7 @@ struct pm_run_counter {
 enum {
     PM_RUN_COUNTER_USER_ONLY = 1, /* the kernel may not be measured */
     PM_RUN_COUNTER_PRECISE = 2,   /* addresses are those of the instructions that did it */
+    PM_RUN_COUNTER_LAST = 4,      /* of sources: count is what was there at the end */
 };
 #define PM_RUN_COUNTERS_DATA 64u
 

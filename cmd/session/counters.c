@@ -85,6 +85,26 @@ static const struct session_event events[] = {
 #undef HARDWARE
 #undef CACHE
 
+#define RUSAGE(name, unit, word, worth, flags, what)                       \
+    {                                                                      \
+        name, unit, what, PM_COUNTER_OF_RUSAGE, "", "", word, worth, flags \
+    }
+static const struct session_source sources[] = {
+    RUSAGE("voluntary-switches", "switches", 12, 1, 0,
+           "of the whole process, PerfMap's own included: times that a thread waited"),
+    RUSAGE("involuntary-switches", "switches", 13, 1, 0,
+           "the same: times that a thread was preempted"),
+    RUSAGE("peak-rss-bytes", "bytes", 0, 1024, PM_COUNTER_LAST, "the same: most memory in use"),
+    {"peak-vm-bytes", "bytes", "the same: most addresses", PM_COUNTER_OF_FILE, "/proc/self/status",
+     "VmPeak", 0, 1024, PM_COUNTER_LAST},
+    {0}};
+#undef RUSAGE
+
+const struct session_source *session_counter_sources(void)
+{
+    return sources;
+}
+
 const struct session_event *session_counter_events(void)
 {
     return events;
@@ -98,11 +118,23 @@ static const struct session_event *find_event(const char *name)
     return NULL;
 }
 
+static const struct session_source *find_source(const char *name)
+{
+    for (const struct session_source *s = sources; s->name; s++)
+        if (!strcasecmp(s->name, name))
+            return s;
+    return NULL;
+}
+
 static const char *near_event(const char *name)
 {
-    const char *words[sizeof events / sizeof *events];
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        words[i] = events[i].name;
+    const char *words[sizeof events / sizeof *events + sizeof sources / sizeof *sources];
+    size_t n = 0;
+    for (const struct session_source *s = sources; s->name; s++)
+        words[n++] = s->name;
+    for (const struct session_event *e = events; e->name; e++)
+        words[n++] = e->name;
+    words[n] = NULL;
     return pm_suggest(name, words);
 }
 
@@ -227,10 +259,25 @@ static bool find_raw(const char *text, struct pm_counter_setting *setting)
     return *end == 0;
 }
 
+static bool take_source(const struct session_source *source, struct pm_counter_setting *ret)
+{
+    *ret = (struct pm_counter_setting){.type = source->type,
+                                       .config = source->worth,
+                                       .config1 = source->word,
+                                       .flags = source->flags};
+    snprintf(ret->file, sizeof ret->file, "%s", source->file);
+    snprintf(ret->field, sizeof ret->field, "%s", source->field);
+    snprintf(ret->unit, sizeof ret->unit, "%s", source->unit);
+    return metric_name(source->name, source->unit, ret->name);
+}
+
 /* The period is that of samples where none is given. */
 static bool find_setting(const char *text, struct pm_counter_setting *ret)
 {
     *ret = (struct pm_counter_setting){.period = 100003};
+    const struct session_source *source = find_source(text);
+    if (source)
+        return take_source(source, ret);
     const struct session_event *event = find_event(text);
     const char *unit = event ? event->unit : "events";
     if (event) {
@@ -316,11 +363,75 @@ enum pm_status session_counters_add(struct session_counters *counters, const cha
         status = unknown(name, err);
         goto out;
     }
+    if (is_sampled && pm_counter_is_source(&setting)) {
+        status =
+            pm_error_set(err, PM_ERR_USAGE,
+                         "'%s' is of whole processes, and no samples can be taken by it: count "
+                         "it (--metric)",
+                         name);
+        goto out;
+    }
     if (period || !is_sampled)
         setting.period = period;
     status = add(counters, name, &setting, err);
 out:
     free(name);
+    return status;
+}
+
+/* One word of a line that is no longer than `size` allows; it moves on. */
+static bool next_word(char **at, char *word, size_t size)
+{
+    *at += strspn(*at, " \t");
+    size_t len = strcspn(*at, " \t\n");
+    if (len == 0 || len >= size)
+        return false;
+    memcpy(word, *at, len);
+    word[len] = 0;
+    *at += len;
+    return !strpbrk(word, ":;");
+}
+
+static enum pm_status add_line(struct session_counters *counters, char *line, const char *where,
+                               struct pm_error *err)
+{
+    char name[PM_COUNTER_NAME_BYTES], last[8] = "";
+    struct pm_counter_setting setting = {.type = PM_COUNTER_OF_FILE, .config = 1};
+    char *at = line;
+    bool is_good = next_word(&at, name, sizeof name) &&
+                   next_word(&at, setting.unit, sizeof setting.unit) &&
+                   next_word(&at, setting.file, sizeof setting.file) &&
+                   next_word(&at, setting.field, sizeof setting.field);
+    bool has_last = is_good && next_word(&at, last, sizeof last);
+    at += strspn(at, " \t\n");
+    is_good &= *at == 0 && (!has_last || !strcmp(last, "last"));
+    if (!is_good || *setting.file != '/' || !metric_name(name, setting.unit, setting.name))
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "%s: expected NAME UNIT FILE FIELD, and perhaps last: words without "
+                            "blanks, ':' and ';', FILE with its whole path",
+                            where);
+    setting.flags = has_last ? PM_COUNTER_LAST : 0;
+    return add(counters, name, &setting, err);
+}
+
+enum pm_status session_counters_add_file(struct session_counters *counters, const char *path,
+                                         struct pm_error *err)
+{
+    char line[512], where[512];
+    enum pm_status status = PM_OK;
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return pm_error_system(err, errno, "cannot read '%s'", path);
+    for (unsigned n = 1; fgets(line, sizeof line, in); n++) {
+        line[strcspn(line, "#\n")] = 0;
+        snprintf(where, sizeof where, "'%.400s' line %u", path, n);
+        if (!line[strspn(line, " \t")])
+            continue;
+        status = add_line(counters, line, where, err);
+        if (status != PM_OK)
+            break;
+    }
+    fclose(in);
     return status;
 }
 
@@ -438,9 +549,35 @@ static int try_both(const struct pm_counter_setting *setting, bool *ret_user_onl
     return error_no;
 }
 
+/* Of a file, or of rusage, which is always there. */
+static struct session_trial try_source(const struct pm_counter_setting *setting)
+{
+    struct session_trial trial = {.counts = true};
+    char text[16384];
+    uint64_t number;
+    if (setting->type == PM_COUNTER_OF_RUSAGE)
+        return trial;
+    FILE *in = fopen(setting->file, "re");
+    if (!in) {
+        trial.counts = false;
+        snprintf(trial.reason, sizeof trial.reason, "cannot read '%s': %s", setting->file,
+                 strerror(errno));
+        return trial;
+    }
+    size_t n = fread(text, 1, sizeof text, in);
+    fclose(in);
+    trial.counts = pm_counters_look_up(text, n, setting->field, &number);
+    if (!trial.counts)
+        snprintf(trial.reason, sizeof trial.reason, "'%s' has no number '%s'", setting->file,
+                 setting->field);
+    return trial;
+}
+
 struct session_trial session_counter_try(const struct pm_counter_setting *setting)
 {
     struct session_trial trial = {0};
+    if (pm_counter_is_source(setting))
+        return try_source(setting);
     struct pm_counter_setting counted = *setting, sampled = *setting;
     bool user_only;
     counted.period = 0;
@@ -489,8 +626,8 @@ enum pm_status session_counters_text(const struct session_counters *counters, st
         return PM_OK;
     for (uint32_t i = 0; i < counters->settings.n; i++) {
         const struct pm_counter_setting *s = &counters->settings.items[i];
-        pm_buf_printf(&text, "%s:%s:%llx:%llx:%llx:%llx:%llx:%llx;", s->name, s->unit,
-                      (unsigned long long)s->type, (unsigned long long)s->config,
+        pm_buf_printf(&text, "%s:%s:%s:%s:%llx:%llx:%llx:%llx:%llx:%llx;", s->name, s->unit,
+                      s->file, s->field, (unsigned long long)s->type, (unsigned long long)s->config,
                       (unsigned long long)s->config1, (unsigned long long)s->config2,
                       (unsigned long long)s->period, (unsigned long long)s->flags);
     }

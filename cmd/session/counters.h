@@ -35,6 +35,19 @@ struct session_event {
 /* Ends with an event without a name. */
 const struct session_event *session_counter_events(void);
 
+/* A number of the whole process, read when it begins and when it ends. What PerfMap itself has of
+ * it is in it: so there is none of bytes that are read and written. */
+struct session_source {
+    const char *name, *unit, *what;
+    uint32_t type;            /* PM_COUNTER_OF_... */
+    const char *file, *field; /* of files */
+    uint64_t word;            /* of rusage */
+    uint64_t worth;           /* what one of it is worth in units */
+    uint64_t flags;
+};
+/* The same. */
+const struct session_source *session_counter_sources(void);
+
 /* How an event can be had here, as a trial tells: opened, started, read. */
 struct session_trial {
     bool counts;       /* it can be counted */
@@ -51,6 +64,12 @@ struct session_trial session_counter_try(const struct pm_counter_setting *settin
 PM_MUST_CHECK enum pm_status session_counters_add(struct session_counters *counters,
                                                   const char *text, bool is_sampled,
                                                   struct pm_error *err);
+/* Adds those that a file of a user's describes, one a line: NAME UNIT FILE FIELD, and perhaps last.
+ * '#' begins a comment. FIELD is the word before the number, at the beginning of its line, or which
+ * number of the file it is; last: what is there at the end. PM_ERR_SYSTEM: it cannot be read;
+ * PM_ERR_USAGE: a line is wrong, which err names. */
+PM_MUST_CHECK enum pm_status session_counters_add_file(struct session_counters *counters,
+                                                       const char *path, struct pm_error *err);
 /* Is it the name of an event, known here? */
 bool session_is_event(const char *text);
 /* Tries each. PM_ERR_SYSTEM: one cannot be had here; the error says why and what to do. */

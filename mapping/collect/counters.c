@@ -14,6 +14,15 @@
 /* Of struct perf_event_attr. */
 enum { TYPE_SOFTWARE = 1 };
 
+static const char *description_of(const struct pm_run_file_counter *counter)
+{
+    if (counter->is_source)
+        return "of whole processes, PerfMap's own part included";
+    if (counter->type == TYPE_SOFTWARE)
+        return "events of the kernel (perf)";
+    return "events of the processor (perf)";
+}
+
 /* The unit of a metric; its name ends with it where it is a time. */
 static enum pm_status add_metric(struct collector *c, const struct pm_run_file_counter *counter,
                                  uint32_t *ret_metric)
@@ -25,13 +34,15 @@ static enum pm_status add_metric(struct collector *c, const struct pm_run_file_c
         pm_buf_release(&text);
         return collect_no_memory(c);
     }
-    bool is_time = pm_str_is(counter->unit, "ns");
+    const char *kind = pm_str_is(counter->unit, "ns") ? "time" : "count";
+    if (pm_str_is(counter->unit, "bytes"))
+        kind = "bytes";
     const char *unit = counter->unit.len ? text.data + counter->name.len + 1 : "events";
-    const char *description = counter->type == TYPE_SOFTWARE ? "events of the kernel (perf)"
-                                                             : "events of the processor (perf)";
+    const char *description = description_of(counter);
     struct collect_metric metric = {.name = collect_intern(c, text.data),
                                     .unit = collect_intern(c, unit),
-                                    .kind = is_time ? "time" : "count",
+                                    .kind = kind,
+                                    .aggregation = counter->is_last ? "maximum" : NULL,
                                     .description = description};
     pm_buf_release(&text);
     return metric.name && metric.unit ? collect_metric(c, &metric, ret_metric)

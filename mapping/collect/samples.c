@@ -738,6 +738,26 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
                                               : add_costs(s, place.row, sample);
 }
 
+/* What is known of the whole process only: below its root. */
+static enum pm_status place_sources(struct sampler *s)
+{
+    for (size_t i = 0; i < pm_run_file_n_counters(s->file); i++) {
+        const struct pm_run_file_counter *counter = pm_run_file_counter(s->file, i);
+        struct pm_run_file_sample all = {.kind = PM_RUN_SAMPLE_LOST,
+                                         .object = PM_RUN_FILE_NO_OBJECT,
+                                         .caller_object = PM_RUN_FILE_NO_OBJECT,
+                                         .probe_noun = PM_RUN_NOUN_ROOT,
+                                         .counter = (uint32_t)i + 1,
+                                         .time_ns = counter->count};
+        if (!counter->is_source)
+            continue;
+        enum pm_status status = place_sample(s, &all, NULL);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 /* To be freed; NULL: memory. */
 static bool *find_below(const struct pm_run_file_thread *thread)
 {
@@ -763,7 +783,7 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                         .has_gaps = collect_has_gaps(file),
                         .has_below = find_below(thread)};
     struct scale scale = find_scale(thread);
-    struct collect_scaled counted[PM_COUNTERS_MAX] = {0};
+    struct collect_scaled counted[2 * PM_COUNTERS_MAX] = {0};
     enum pm_status status = s.has_below ? PM_OK : collect_no_memory(c);
     for (size_t i = 0; i < thread->n_samples && status == PM_OK; i++) {
         struct pm_run_file_sample scaled = thread->samples[i];
@@ -774,6 +794,11 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
             scaled.time_ns = scaled_ns(&scale, &thread->samples[i]);
         status = place_sample(&s, &scaled, &located[i]);
     }
+    if (status != PM_OK)
+        goto out;
+    if (thread == pm_run_file_thread(file, 0))
+        status = place_sources(&s);
+out:
     free(s.has_below);
     return status;
 }

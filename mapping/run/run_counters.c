@@ -30,7 +30,8 @@ static bool is_name(struct pm_str name)
     return name.len != 0;
 }
 
-static bool take_counter(const struct pm_run_counter *raw, struct pm_run_file_counter *ret)
+static bool take_counter(const struct pm_run_counter *raw, bool is_source,
+                         struct pm_run_file_counter *ret)
 {
     *ret = (struct pm_run_file_counter){
         .name = printable(raw->name, sizeof raw->name),
@@ -47,49 +48,67 @@ static bool take_counter(const struct pm_run_counter *raw, struct pm_run_file_co
         .enabled_ns = at_most_i64(raw->enabled_ns),
         .running_ns = at_most_i64(raw->running_ns),
         .error_no = raw->error_no,
+        .is_source = is_source,
+        .is_last = is_source && raw->flags & PM_RUN_COUNTER_LAST,
     };
     return is_name(ret->name);
 }
 
+/* Behind those that are there. */
 static enum pm_status load_counters(struct pm_run_file *file, const struct run_source *source,
                                     const struct run_chunk *chunk, struct pm_error *err)
 {
+    bool is_source = chunk->kind == PM_RUN_CHUNK_SOURCES;
     uint64_t n = run_fit_items(file, chunk, DATA, sizeof(struct pm_run_counter), "counters");
     n = n < PM_COUNTERS_MAX ? n : PM_COUNTERS_MAX;
     struct pm_run_counter *raw = pm_arena_alloc(&file->arena, (n + 1) * sizeof *raw);
-    file->counters = pm_alloc_array(n + 1, sizeof *file->counters);
-    if (!raw || !file->counters)
+    struct pm_run_file_counter *counters =
+        pm_realloc_array(file->counters, file->n_counters + n + 1, sizeof *counters);
+    if (counters)
+        file->counters = counters;
+    if (!raw || !counters)
         return run_no_memory(file, err);
     if (!run_read_at(source, chunk->offset + DATA, raw, n * sizeof *raw)) {
         run_complain(file, chunk->offset, "counters cannot be read");
         return PM_OK;
     }
-    for (; file->n_counters < n; file->n_counters++)
-        if (!take_counter(&raw[file->n_counters], &file->counters[file->n_counters])) {
+    for (uint64_t i = 0; i < n; i++, file->n_counters++)
+        if (!take_counter(&raw[i], is_source, &counters[file->n_counters])) {
             run_complain(file, chunk->offset,
-                         "counter %zu has no name; it is left out, and those "
-                         "behind it",
-                         file->n_counters);
+                         "counter %llu has no name; it is left out, and those behind it",
+                         (unsigned long long)i);
             return PM_OK;
         }
     return PM_OK;
 }
 
+/* At most one chunk of a kind. */
+static enum pm_status load_kind(struct pm_run_file *file, const struct run_source *source,
+                                const struct run_chunks *list, uint32_t kind, struct pm_error *err)
+{
+    bool is_there = false;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->chunks[i].kind != kind)
+            continue;
+        if (is_there)
+            run_complain(file, list->chunks[i].offset, "a second chunk of counters");
+        enum pm_status status =
+            is_there ? PM_OK : load_counters(file, source, &list->chunks[i], err);
+        if (status != PM_OK)
+            return status;
+        is_there = true;
+    }
+    return PM_OK;
+}
+
+/* Samples go by the position of events, so these come first. */
 enum pm_status run_load_counters(struct pm_run_file *file, const struct run_source *source,
                                  const struct run_chunks *list, struct pm_error *err)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        if (list->chunks[i].kind != PM_RUN_CHUNK_COUNTERS)
-            continue;
-        if (!file->counters) {
-            enum pm_status status = load_counters(file, source, &list->chunks[i], err);
-            if (status != PM_OK)
-                return status;
-        } else {
-            run_complain(file, list->chunks[i].offset, "a second chunk of counters");
-        }
-    }
-    return PM_OK;
+    enum pm_status status = load_kind(file, source, list, PM_RUN_CHUNK_COUNTERS, err);
+    if (status != PM_OK)
+        return status;
+    return load_kind(file, source, list, PM_RUN_CHUNK_SOURCES, err);
 }
 
 size_t pm_run_file_n_counters(const struct pm_run_file *file)

@@ -222,6 +222,9 @@ struct pm_run_file_counter {
     uint64_t config;
     bool is_user_only; /* what the kernel did is not in it */
     bool is_precise;   /* samples have the addresses of the instructions that did it */
+    /* read when the process began and when it ended: costs are count, of all of it */
+    bool is_source;
+    bool is_last; /* of sources: what was there at the end; the most of several counts */
     uint64_t n_threads, n_threads_failed, n_closed; /* as in format/pm_run.h */
     uint64_t count, enabled_ns, running_ns;         /* each at most INT64_MAX */
     int error_no;                                   /* 0: it could be had */

@@ -174,9 +174,25 @@ void pm_view_release_lost_counts(struct pm_view *view)
 
 /* --- what is said of it --- */
 
+/* What is read when a process begins and ends (runtime/guest/sources.c). */
+static bool is_of_processes(const struct pm_view *view, pm_index metric)
+{
+    static const char begin[] = "of whole processes";
+    return !strncmp(view->data->graph->metrics[metric].description, begin, sizeof begin - 1);
+}
+
 static void say_lost(const struct pm_view *view, const struct counted *counted, pm_index metric,
                      struct pm_buf *text)
 {
+    if (is_of_processes(view, metric)) {
+        pm_buf_printf(text,
+                      "%s is known of whole processes only (--by process), PerfMap's own part "
+                      "included",
+                      counted->metric);
+        return;
+    }
+    if (pm_view_is_by_runner(view))
+        return;
     for (uint32_t i = 0; i < view->n_lost_counts; i++) {
         const struct pm_view_lost *lost = &view->lost_counts[i];
         if (lost->metric != metric)

@@ -75,8 +75,8 @@ struct pmr_process {
     uint32_t text_bytes[3]; /* exe, cwd, argv */
     char run_dir[PM_SETTING_DIR_BYTES];
     uint32_t rank_plus_1, n_ranks;
-    char node[64], job[24]; /* as in struct pm_run_header */
-    struct pm_counter_settings counters;
+    char node[64], job[24];                       /* as in struct pm_run_header */
+    struct pm_counter_settings counters, sources; /* events; what is read at begin and end */
     char text[3792];
 };
 extern struct pmr_process pm_process;

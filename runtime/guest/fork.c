@@ -91,6 +91,7 @@ static const struct {
     {AT_ONCE, pm_signal_fork_child},
     {AT_ONCE, pm_sample_fork_child}, /* rings are holes; wants handlers that can be set */
     {AT_ONCE, pm_word_costs_fork_child},
+    {AT_ONCE, pm_sources_fork_child},
     {IN_NEW_FILE, pm_objects_rewrite},
     {IN_NEW_FILE, pm_words_fork_child},   /* whose nouns are those of an object */
     {IN_NEW_FILE, pm_ambient_fork_child}, /* sets are words */

@@ -20,6 +20,11 @@ bool pm_settings_read(char **environment, struct pm_settings *ret_settings);
 bool pm_settings_takes_samples(const struct pm_settings *settings);
 bool pm_settings_apply(const struct pm_settings *settings);
 
+/* sources.c */
+void pm_sources_begin(void);
+void pm_sources_end(void); /* where there is a run file */
+void pm_sources_fork_child(void);
+
 void pm_dl_watch(void);
 void pm_fork_watch(void);
 void pm_wrap_resolve(void);

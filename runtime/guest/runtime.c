@@ -178,6 +178,7 @@ void pm_process_end(uint32_t flags)
     }
     uint64_t tsc = 0, now = 0;
     pm_clock_pair(&tsc, &now);
+    pm_sources_end();
     pm_threads_process_end(tsc);
     pm_adapt_process_end();
     h->end_tsc = tsc;
@@ -247,6 +248,7 @@ void pm_process_begin(int argc, char **argv, char **environment)
     pm_fork_watch();
     pm_process.generation = 1;
     pm_process.on = true;
+    pm_sources_begin();
     pm_objects_update();
     if (pm_process.sample_period_ns != 0 && pm_process.file.header == NULL && pm_file_create())
         pm_places_update(); /* no sleds: samples tell all the same where the time goes */

@@ -91,13 +91,19 @@ static void apply_sampling(const struct pm_settings *settings)
     pm_process.sample_force = source_of(settings->samples);
 }
 
-/* Events are counted where samples are taken. */
+/* Events are counted where samples are taken; sources always. */
 static void apply_counters(const char *text)
 {
-    if (!pm_counters_parse(text, &pm_process.counters))
+    struct pm_counter_settings *events = &pm_process.counters, *sources = &pm_process.sources;
+    if (!pm_counters_parse(text, sources))
         pm_say("ignored a setting that is damaged", "PERFMAP_COUNTERS", 0);
-    if (!pm_sample_is_on())
-        pm_process.counters.n = 0;
+    uint32_t n = sources->n;
+    events->n = sources->n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (pm_counter_is_source(&sources->items[i]))
+            sources->items[sources->n++] = sources->items[i];
+        else if (pm_sample_is_on())
+            events->items[events->n++] = sources->items[i];
 }
 
 bool pm_settings_apply(const struct pm_settings *settings)

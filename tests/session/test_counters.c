@@ -126,19 +126,39 @@ static void the_most_that_there_may_be_are_told(void **state)
     session_counters_release(&counters);
 }
 
+static void fields_of_files_are_found(void **state)
+{
+    (void)state;
+    static const char text[] = "Name:\tx 7\nVmPeak:\t   12 kB\n  rchar: 345\nVmPeakX: 9\n5 6";
+    static const struct {
+        const char *field;
+        uint64_t number;
+    } found[] = {{"VmPeak", 12}, {"rchar", 345}, {"VmPeakX", 9}, {"1", 7}, {"2", 12}, {"6", 6}};
+    static const char *const missing[] = {"Vm", "Peak", "x", "7x", "0", "99", "VmPeakXX"};
+    uint64_t number;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        assert_true(pm_counters_look_up(text, strlen(text), found[i].field, &number));
+        assert_int_equal(number, found[i].number);
+    }
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        assert_false(pm_counters_look_up(text, strlen(text), missing[i], &number));
+    assert_false(pm_counters_look_up("", 0, "x", &number));
+    assert_false(pm_counters_look_up("x:", 2, "x", &number));
+}
+
 static void damaged_texts_are_no_events(void **state)
 {
     (void)state;
     static const char *const bad[] = {
         ";",
         "a",
-        "a:b:1:2:0:0:1:0",
-        "a:b:1:2:0:0:1;",
-        "a:b:1:2:0:0:1:g;",
-        "a:b:1:2:0:0:1:;",
-        "a:b:1:2:0:0:1:0;x",
-        "a:b:11111111111111111:2:0:0:1:0;",
-        "a234567890123456789012345678901234567890123456789:b:1:2:0:0:1:0;"};
+        "a:b:::1:2:0:0:1:0",
+        "a:b:::1:2:0:0:1;",
+        "a:b:::1:2:0:0:1:g;",
+        "a:b:::1:2:0:0:1:;",
+        "a:b:::1:2:0:0:1:0;x",
+        "a:b:::11111111111111111:2:0:0:1:0;",
+        "a234567890123456789012345678901234567890123456789:b:::1:2:0:0:1:0;"};
     struct pm_counter_settings read;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(pm_counters_parse(bad[i], &read));
@@ -157,6 +177,7 @@ int main(void)
         cmocka_unit_test(one_that_is_given_twice_is_sampled),
         cmocka_unit_test(what_is_told_is_read_back),
         cmocka_unit_test(the_most_that_there_may_be_are_told),
+        cmocka_unit_test(fields_of_files_are_found),
         cmocka_unit_test(damaged_texts_are_no_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
