@@ -133,8 +133,8 @@ static const struct cmd_option collect_options[] = {
      "also "
      "without any run"},
     {'j', "jobs", "NUMBER",
-     "how many threads work on traces (default: as many as processors). The archive does not "
-     "depend on it"},
+     "how many threads read run files and traces (default: as many as processors). The archive "
+     "does not depend on it"},
     {0}};
 
 static const struct cmd_example collect_examples[] = {

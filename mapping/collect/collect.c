@@ -1,5 +1,6 @@
 #include "collect.h"
 
+#include "ahead.h"
 #include "binaries.h"
 #include "call_paths.h"
 #include "causes.h"
@@ -48,7 +49,8 @@ enum {
 struct run_entry {
     char *path;
     uint32_t pid, image;
-    uint64_t start_tsc; /* as the header says, unchecked; for the order */
+    uint64_t start_tsc;  /* as the header says, unchecked; for the order */
+    uint64_t size_bytes; /* unpacked, likewise */
 };
 
 struct run {
@@ -95,20 +97,21 @@ static bool parse_name(const char *name, uint32_t *ret_pid, uint32_t *ret_image)
     return true;
 }
 
-static uint64_t peek_start(const char *path)
+static void peek(struct run_entry *entry)
 {
     struct pm_run_header header;
     int fd;
-    uint64_t bytes;
-    if (pm_file_open(path, INT64_MAX, NULL, &fd, &bytes) != PM_OK)
-        return 0;
-    ssize_t n = pread(fd, &header, sizeof header, 0);
+    if (pm_file_open(entry->path, INT64_MAX, NULL, &fd, &entry->size_bytes) != PM_OK)
+        return;
+    struct pm_run_packed packed;
+    bool good = pm_file_read_at(fd, &header, sizeof header, 0) &&
+                memcmp(header.magic, PM_RUN_MAGIC, sizeof header.magic) == 0;
+    bool is_packed = good && header.version_major == PM_RUN_VERSION_PACKED;
+    if (is_packed && pm_file_read_at(fd, &packed, sizeof packed, PM_RUN_PAGE))
+        entry->size_bytes = packed.unpacked_bytes;
+    if (is_packed || (good && header.version_major == PM_RUN_VERSION_MAJOR))
+        entry->start_tsc = header.start_tsc;
     close(fd);
-    bool good = n == (ssize_t)sizeof header &&
-                memcmp(header.magic, PM_RUN_MAGIC, sizeof header.magic) == 0 &&
-                (header.version_major == PM_RUN_VERSION_MAJOR ||
-                 header.version_major == PM_RUN_VERSION_PACKED);
-    return good ? header.start_tsc : 0;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -125,7 +128,7 @@ static int compare_entries(const void *a, const void *b)
 
 static enum pm_status add_entry(struct collector *c, struct run *run, const char *name)
 {
-    struct run_entry entry;
+    struct run_entry entry = {0};
     if (!parse_name(name, &entry.pid, &entry.image))
         return PM_OK;
     struct run_entry *entries =
@@ -139,7 +142,7 @@ static enum pm_status add_entry(struct collector *c, struct run *run, const char
         return collect_no_memory(c);
     }
     entry.path = pm_buf_take(&path);
-    entry.start_tsc = peek_start(entry.path);
+    peek(&entry);
     entries[run->n_entries++] = entry;
     return PM_OK;
 }
@@ -365,12 +368,13 @@ static void add_cpu(const struct collector *c, struct run *run, const struct pm_
         run->late_cpu_ns += cpu_ns;
 }
 
-static enum pm_status collect_process(struct collector *c, struct run *run,
-                                      const struct run_entry *entry)
+static enum pm_status collect_process(struct collector *c, struct run *run, struct run_ahead *ahead,
+                                      size_t i)
 {
+    const struct run_entry *entry = &run->entries[i];
     struct pm_run_file *file;
     struct pm_error err = PM_ERROR_INIT;
-    enum pm_status status = pm_run_file_open(entry->path, &run->clock, &err, &file);
+    enum pm_status status = run_ahead_take(ahead, i, &err, &file);
     if (status == PM_ERR_MEMORY) {
         pm_error_release(&err);
         return collect_no_memory(c);
@@ -393,6 +397,24 @@ static enum pm_status collect_process(struct collector *c, struct run *run,
         status = collect_overhead(c, run->execution, file);
     add_cpu(c, run, file, c->costs->sampled_cpu_ns - sampled_before_ns);
     pm_run_file_free(file);
+    return status;
+}
+
+static enum pm_status collect_processes(struct collector *c, struct run *run)
+{
+    struct run_ahead_file *files = pm_alloc_array(run->n_entries, sizeof *files);
+    for (size_t i = 0; files && i < run->n_entries; i++)
+        files[i] = (struct run_ahead_file){run->entries[i].path, run->entries[i].size_bytes};
+    struct run_ahead *ahead =
+        files ? run_ahead_new(files, run->n_entries, &run->clock, c->n_threads) : NULL;
+    enum pm_status status = ahead ? PM_OK : collect_no_memory(c);
+    for (size_t i = 0; ahead && i < run->n_entries; i++) {
+        status = collect_process(c, run, ahead, i);
+        if (status != PM_OK)
+            break;
+    }
+    run_ahead_free(ahead);
+    free(files);
     return status;
 }
 
@@ -641,8 +663,8 @@ static enum pm_status collect_run(struct collector *c, const char *dir, const ch
     c->joins |= run.n_entries > 1;
     if (status == PM_OK)
         status = collect_kernel_start(c, dir);
-    for (size_t i = 0; i < run.n_entries && status == PM_OK; i++)
-        status = collect_process(c, &run, &run.entries[i]);
+    if (status == PM_OK)
+        status = collect_processes(c, &run);
     if (status == PM_OK)
         status = collect_kernel_end(c);
     if (status == PM_OK && run.n_entries && run.n_read == 0)

@@ -47,8 +47,11 @@ def many_ranks(bench):
     return run
 
 
+RANK = 4000  # rank_plus_1 and n_ranks in struct pm_run_header
+
+
 def rank_of(header):
-    return struct.unpack_from("<I", header, struct.unpack_from("<I", header, 12)[0] - 8)[0] - 1
+    return struct.unpack_from("<I", header, RANK)[0] - 1
 
 
 def many_files(bench, run, n):
@@ -61,10 +64,9 @@ def many_files(bench, run, n):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     shutil.copy(run / "manifest", folder)
-    end = struct.unpack_from("<I", data, 12)[0]
     for i in range(n):
         struct.pack_into("<I", data, 32, 100000 + i)
-        struct.pack_into("<II", data, end - 8, i + 1, n)
+        struct.pack_into("<II", data, RANK, i + 1, n)
         (folder / f"{100000 + i}.0.pmr").write_bytes(data)
     start = time.monotonic()
     subprocess.run([PERFMAP, "collect", "-o", WORK / "simulated.perfmap", folder], check=True, stderr=subprocess.DEVNULL)
