@@ -208,6 +208,21 @@ static void say_lost(const struct pm_view *view, const struct counted *counted, 
     }
 }
 
+/* No figure of the run says how long that took. */
+bool pm_view_times_hold_readings(const struct pm_view *view)
+{
+    const struct pm_archive_data *data = view->data;
+    if (!data->n_counters || view->wall_metric == PM_NONE || !pm_view_is_timed_run(view))
+        return false;
+    for (uint32_t i = 0; i < data->n_counters; i++) {
+        pm_index metric = pm_graph_find_metric(data->graph, data->counters[i].metric);
+        if (data->counters[i].period == PM_UNKNOWN && metric != PM_NONE &&
+            !is_of_processes(view, metric))
+            return true;
+    }
+    return false;
+}
+
 bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_counted_note which,
                          struct pm_buf *text)
 {

@@ -630,6 +630,9 @@ static void warn_of_not_located(struct warner *warner)
 static void warn_of_counters(struct warner *warner)
 {
     const struct pm_view *view = warner->view;
+    if (pm_view_times_hold_readings(view) && pm_view_shows_wall(view))
+        warn(warner, "wall times hold what reading the counters took, some 3 us for each event and "
+                     "call: take times from a run without --metric");
     for (uint32_t m = 0; m < view->n_metrics; m++)
         for (int which = 0; which < PM_VIEW_N_COUNTED_NOTES; which++) {
             struct pm_buf text = PM_BUF_INIT(1024);

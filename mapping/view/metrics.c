@@ -436,7 +436,7 @@ int64_t pm_view_uncertainty_ns(const struct pm_view_row *row, bool inclusive)
 bool pm_view_is_doubtful(const struct pm_view *view, const struct pm_view_row *row, bool inclusive)
 {
     uint32_t m = doubtful_metric(view);
-    if (!inclusive && pm_view_has_others_time(view, row))
+    if (pm_view_times_hold_readings(view) || (!inclusive && pm_view_has_others_time(view, row)))
         return true;
     if (m == view->n_metrics)
         return false;
@@ -451,8 +451,9 @@ static bool share_is_doubtful(const struct pm_view *view, const struct pm_view_r
 {
     uint32_t m = doubtful_metric(view);
     bool inclusive = view->options.tree;
-    if (!inclusive && view->n_metrics && view->metrics[view->primary] == view->wall_metric &&
-        pm_view_has_others_time(view, row))
+    bool is_wall = view->n_metrics && view->metrics[view->primary] == view->wall_metric;
+    if (is_wall &&
+        (pm_view_times_hold_readings(view) || (!inclusive && pm_view_has_others_time(view, row))))
         return true;
     if (m == view->n_metrics || m != view->primary)
         return false;

@@ -430,7 +430,8 @@ static void find_doubt(const struct pm_view *view, struct pm_answer *answer)
     const struct pm_graph *graph = view->data->graph;
     double doubt_ns = 0, all_doubt_ns = 0, shift_ns = 0;
     pm_index metric = view->wall_metric;
-    if (!view->doubt_ns || metric == PM_NONE)
+    answer->is_doubtful = pm_view_times_hold_readings(view);
+    if (!view->doubt_ns || metric == PM_NONE || answer->is_doubtful)
         return;
     for (pm_index c = 0; c < graph->n_contexts; c++) {
         all_doubt_ns += (double)view->doubt_ns[c];

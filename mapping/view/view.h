@@ -448,6 +448,8 @@ bool pm_view_is_counted(const struct pm_view *view, uint32_t m);
 void pm_view_add_counted(struct pm_view *view);
 /* Is a number of them that large uncertain: of few samples, or scaled? */
 bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value);
+/* Were counters read at each call, so that wall times hold what that took? */
+bool pm_view_times_hold_readings(const struct pm_view *view);
 /* Are some events in no count at all? */
 bool pm_view_counts_are_cut(const struct pm_view *view, uint32_t m);
 /* As pm_view_find_lost and pm_view_lacks_samples, of one metric. ret_lost->counts, to be freed, is
