@@ -512,8 +512,11 @@ enum pm_run_meeting_kind {
     PM_RUN_MEETING_ALL = 4,       /* each waits for all; asked: since when it is there itself */
     PM_RUN_MEETING_FROM_ROOT = 5, /* each waits for the root */
     PM_RUN_MEETING_TO_ROOT = 6,   /* the root waits for all */
-    PM_RUN_MEETING_AWAITED = 7    /* begin, end: of a call that waited for what was POSTED; the same
+    PM_RUN_MEETING_AWAITED = 7,   /* begin, end: of a call that waited for what was POSTED; the same
                                    * order */
+    /* No call: which rank (self) the process has in a communicator of n_members; what: the number
+     * of the word of kind NOUN that it is */
+    PM_RUN_MEETING_MEMBER = 8
 };
 struct pm_run_meeting {
     uint64_t begin_ns, end_ns, asked_ns;

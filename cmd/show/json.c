@@ -280,12 +280,30 @@ static void thread_json(const struct pm_thread *thread, struct pm_json *json)
     pm_json_end(json);
 }
 
-static void process_json(const struct pm_process *process, struct pm_json *json)
+/* In communicators of MPI. */
+static void members_json(const struct pm_view *report, const struct pm_process *process,
+                         struct pm_json *json)
+{
+    pm_json_array(json, "ranks");
+    for (uint32_t i = 0; i < process->n_members; i++) {
+        const struct pm_member *m = &report->data->members[process->first_member + i];
+        pm_json_object(json, NULL);
+        pm_json_string(json, "communicator", m->communicator);
+        pm_json_i64(json, "rank", m->rank);
+        pm_json_i64(json, "size", m->size);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
+}
+
+static void process_json(const struct pm_view *report, const struct pm_process *process,
+                         struct pm_json *json)
 {
     pm_json_object(json, "process");
     show_known_json(json, "pid", process->pid);
     show_known_json(json, "image", process->image);
     show_known_json(json, "rank", process->rank);
+    members_json(report, process, json);
     pm_json_string(json, "node", *process->node ? process->node : NULL);
     pm_json_string(json, "exe", process->exe);
     pm_json_string(json, "command", process->argv);
@@ -313,7 +331,7 @@ static void runner_json(const struct pm_view *report, const struct pm_view_row *
     }
     if (thread)
         thread_json(thread, json);
-    process_json(process, json);
+    process_json(report, process, json);
 }
 
 static void row_key_json(const struct pm_view_key *key, struct pm_json *json)

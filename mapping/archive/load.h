@@ -62,6 +62,7 @@ struct pm_process {
     uint32_t merged_into;
     int64_t pid, parent_pid, image, rank; /* rank: of MPI */
     const char *node;                     /* the machine; "": not known */
+    uint32_t first_member, n_members;     /* in data->members */
     uint32_t node_no;                     /* equal for all processes of a node; by name, from 0 */
     const char *exe, *argv, *end_kind;
     int64_t start_ns, end_ns, user_cpu_ns, system_cpu_ns, max_rss_bytes, n_sleds, n_events,
@@ -70,6 +71,13 @@ struct pm_process {
     int64_t budget_ppm, events_ns, samples_ns, active_pair_ps, count_pair_ps; /* table overheads */
     /* of its costs: with LOAD_MERGED the mean over the merged ones' calls */
     struct pm_pair_costs pair;
+};
+
+/* Which rank a process has in a communicator of MPI. */
+struct pm_member {
+    uint32_t process;
+    const char *communicator;
+    int64_t rank, size;
 };
 
 struct pm_thread {
@@ -161,6 +169,7 @@ struct pm_archive_data {
     struct pm_event_counter *counters;       /* by process and metric */
     struct pm_noun_mode *noun_modes;         /* by process and time */
     struct pm_mapping_point *mapping_points; /* by name */
+    struct pm_member *members;               /* by process, then in the order of communicators */
     /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not
      * stated */
     const char **addresses;
@@ -169,7 +178,7 @@ struct pm_archive_data {
      * `bare calls` and `uncounted entries`; of data `passed on`, `left out` */
     uint16_t *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
-        n_noun_modes, n_mapping_points, n_counters;
+        n_noun_modes, n_mapping_points, n_members, n_counters;
     struct pm_call_site *call_sites; /* by noun */
     /* sentences of statements: where the call is, then where the function around that was
      * inlined, ... */

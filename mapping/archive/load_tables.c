@@ -357,6 +357,35 @@ static enum pm_status has_nodes(struct loader *load, sqlite3_stmt *row)
     return load_each_row(load, "SELECT process, node FROM nodes", read_node);
 }
 
+static enum pm_status read_member(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    uint32_t process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0));
+    if (process == PM_NONE)
+        return load_damaged(load, "a rank in a communicator names process %lld, which is not there",
+                            sqlite3_column_int64(row, 0));
+    if (!load_room(&data->members, data->n_members, sizeof *data->members))
+        return load_no_memory(load);
+    struct pm_member *x = &data->members[data->n_members];
+    *x = (struct pm_member){process, load_keep(load, row, 1), load_number(row, 2),
+                            load_number(row, 3)};
+    if (!x->communicator)
+        return load_no_memory(load);
+    if (data->processes[process].n_members++ == 0)
+        data->processes[process].first_member = data->n_members;
+    data->n_members++;
+    return PM_OK;
+}
+
+static enum pm_status has_members(struct loader *load, sqlite3_stmt *row)
+{
+    (void)row;
+    return load_each_row(load,
+                         "SELECT m.process, coalesce(n.name, ''), m.rank, m.size FROM members m "
+                         "JOIN nouns n ON n.id = m.communicator ORDER BY m.process, n.id",
+                         read_member);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -428,6 +457,7 @@ enum pm_status load_tables(struct loader *load)
          has_points},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ranks'", has_ranks},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'nodes'", has_nodes},
+        {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'members'", has_members},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'counters'", has_counters},
     };
     enum pm_status status = PM_OK;

@@ -35,6 +35,11 @@ CREATE TABLE nodes (                 -- machines of processes that did not run w
     process INTEGER PRIMARY KEY REFERENCES processes,
     node TEXT NOT NULL
 );
+CREATE TABLE members (               -- ranks that processes have in communicators of MPI
+    process INTEGER NOT NULL REFERENCES processes, communicator INTEGER NOT NULL REFERENCES nouns,
+    rank INTEGER NOT NULL, size INTEGER NOT NULL,
+    PRIMARY KEY (process, communicator)
+) WITHOUT ROWID;
 CREATE TABLE overheads (             -- what measuring a process cost, estimated; NULL: not known
     process INTEGER PRIMARY KEY REFERENCES processes,
     budget_ppm INTEGER,              -- of its CPU time, for all of it; NULL: none was to be kept

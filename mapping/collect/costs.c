@@ -430,6 +430,9 @@ enum pm_status collect_costs_add(struct collector *c, const struct pm_run_file *
     enum pm_status status = collect_routes_begin(c, file, names);
     if (status != PM_OK)
         return status;
+    status = collect_members(c, file, names);
+    if (status != PM_OK)
+        return status;
     status = collect_meetings_begin(c, file);
     enum pm_run_mode mode = pm_run_file_mode(file);
     const struct collect_located *located = names->located;

@@ -12,7 +12,11 @@
 #include "collector.h"
 #include "contexts.h"
 #include "costs.h"
+#include "process.h"
 #include "run_names.h"
+#include "writer.h"
+
+#include "format/pm_words.h"
 
 #include "mapping/run/run_file.h"
 
@@ -49,6 +53,35 @@ static int compare_places(const void *a, const void *b)
     uint32_t x = (*(const struct pm_run_meeting *const *)a)->place,
              y = (*(const struct pm_run_meeting *const *)b)->place;
     return (x > y) - (x < y);
+}
+
+/* A communicator that is made again has the rank of its first one. */
+static enum pm_status write_member(struct collector *c, const struct pm_run_meeting *m,
+                                   uint32_t communicator)
+{
+    sqlite3_stmt *insert = c->writer->statements[INSERT_MEMBER];
+    bind_number(insert, 1, c->processes->n);
+    bind_number(insert, 2, communicator);
+    bind_number(insert, 3, (uint64_t)m->self);
+    bind_number(insert, 4, m->n_members);
+    return collect_insert(c, INSERT_MEMBER);
+}
+
+enum pm_status collect_members(struct collector *c, const struct pm_run_file *file,
+                               const struct collect_names *names)
+{
+    for (size_t i = 0; i < pm_run_file_n_meetings(file); i++) {
+        const struct pm_run_meeting *m = pm_run_file_meeting(file, i);
+        bool is_known = m->kind == PM_RUN_MEETING_MEMBER && m->what > 0 && m->self >= 0 &&
+                        m->what <= pm_run_file_n_words(file) &&
+                        pm_run_file_word(file, m->what - 1)->kind == PM_WORD_NOUN;
+        if (!is_known || !names->words[m->what - 1])
+            continue;
+        enum pm_status status = write_member(c, m, names->words[m->what - 1]);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 enum pm_status collect_meetings_begin(struct collector *c, const struct pm_run_file *file)

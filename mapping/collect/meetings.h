@@ -11,6 +11,9 @@ struct pm_run_file;
 struct pm_run_file_thread;
 
 /* Those of a run file, before its threads. */
+/* Which ranks the process c->processes->n has in communicators. */
+PM_MUST_CHECK enum pm_status collect_members(struct collector *c, const struct pm_run_file *file,
+                                             const struct collect_names *names);
 PM_MUST_CHECK enum pm_status collect_meetings_begin(struct collector *c,
                                                     const struct pm_run_file *file);
 /* Those whose contexts are of that thread. nodes: as for collect_samples. */

@@ -30,6 +30,7 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
     [INSERT_METRIC] = "INSERT INTO metrics VALUES(?,?,?,?,?,?)",
     [INSERT_MESSAGE] = "INSERT INTO messages VALUES(?,?,?)",
     [INSERT_RANK] = "INSERT INTO ranks VALUES(?,?)",
+    [INSERT_MEMBER] = "INSERT OR IGNORE INTO members VALUES(?,?,?,?)",
     [INSERT_NODE] = "INSERT INTO nodes VALUES(?,?)",
     [INSERT_POINT] = "INSERT INTO mapping_points VALUES(?,?,?) ON CONFLICT(name) DO UPDATE SET "
                      "is_on = max(is_on, excluded.is_on), "

@@ -33,6 +33,7 @@ enum collect_statement {
     INSERT_MESSAGE,
     INSERT_RANK,
     INSERT_NODE,
+    INSERT_MEMBER,
     INSERT_POINT,
     INSERT_COST_LIST,
     N_COLLECT_STATEMENTS

@@ -7,7 +7,7 @@ enum { DATA = 64 };
 
 static bool is_whole(const struct pm_run_meeting *m)
 {
-    return m->kind >= PM_RUN_MEETING_SENT && m->kind <= PM_RUN_MEETING_AWAITED &&
+    return m->kind >= PM_RUN_MEETING_SENT && m->kind <= PM_RUN_MEETING_MEMBER &&
            m->begin_ns <= m->end_ns;
 }
 

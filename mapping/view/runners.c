@@ -223,6 +223,22 @@ void pm_runners_release(struct pm_runners *runners)
     *runners = (struct pm_runners){0};
 }
 
+/* rank:COMMUNICATOR/NUMBER */
+static bool fits_member(const struct pm_archive_data *data, uint32_t thread,
+                        bool (*fits)(const void *pattern, const char *text), const void *pattern)
+{
+    const struct pm_process *process = process_of(data, thread);
+    bool found = false;
+    for (uint32_t i = 0; i < process->n_members && !found; i++) {
+        const struct pm_member *m = &data->members[process->first_member + i];
+        struct pm_buf text = PM_BUF_INIT(4096);
+        pm_buf_printf(&text, "%s/%lld", m->communicator, (long long)m->rank);
+        found = !text.failed && fits(pattern, text.data);
+        pm_buf_release(&text);
+    }
+    return found;
+}
+
 bool pm_runner_fits(const struct pm_archive_data *data, enum pm_runner kind, uint32_t thread,
                     bool (*fits)(const void *pattern, const char *text), const void *pattern)
 {
@@ -232,7 +248,7 @@ bool pm_runner_fits(const struct pm_archive_data *data, enum pm_runner kind, uin
     bool found = names.number != PM_UNKNOWN && fits(pattern, number);
     for (size_t i = 0; i < sizeof names.names / sizeof *names.names; i++)
         found = found || (names.names[i] && fits(pattern, names.names[i]));
-    return found;
+    return found || (kind == PM_RUNNER_RANK && fits_member(data, thread, fits, pattern));
 }
 
 /* Items are by key, and what has no number comes first. */

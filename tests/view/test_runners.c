@@ -30,6 +30,9 @@ static int begin(void **state)
         "0, 1, 'exit', 1, 1, 1, 1, 1, 0, 0, 0, 0 FROM processes WHERE id = 1;"
         "INSERT INTO ranks VALUES (1, 0), (2, 1);"
         "INSERT INTO nodes VALUES (2, 'node2');"
+        "INSERT INTO levels VALUES (3, 'MPI', 2); INSERT INTO nouns(id, pif_id, level, name, kind) "
+        "VALUES (50, 50, 3, 'half', 'communicator');"
+        "INSERT INTO members VALUES (1, 50, 1, 2), (2, 50, 0, 2);"
         "INSERT INTO threads VALUES (2, 2, 4712, 1, 'heat', 0, 1, 1), (3, 2, 4720, 1, 'worker', 0, "
         "1, 1), (4, 3, 4713, 1, 'cold', 0, 1, 1);"
         "INSERT INTO cost_rows SELECT context, 2, metric, value / 2 FROM cost_rows WHERE thread = "
@@ -114,6 +117,7 @@ static void a_part_is_what_the_runner_has_alone(void **state)
         const char *name;
     } runners[] = {{PM_RUNNER_THREAD, 0, "thread:4711"},   {PM_RUNNER_THREAD, 2, "thread:work*"},
                    {PM_RUNNER_PROCESS, 1, "process:4712"}, {PM_RUNNER_PROCESS, 2, "process:cold"},
+                   {PM_RUNNER_RANK, 2, "rank:half/0"},     {PM_RUNNER_RANK, 1, "rank:h*/1"},
                    {PM_RUNNER_RANK, 1, "rank:0"},          {PM_RUNNER_RANK, 2, "rank:1"}};
     (void)state;
     for (int shape = 0; shape < N_SHAPES; shape++)

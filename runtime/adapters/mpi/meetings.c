@@ -141,11 +141,29 @@ void mpi_meeting_begins(struct mpi_frame *frame)
         frame->order = __atomic_add_fetch(&n_messages, 1, __ATOMIC_RELAXED);
 }
 
+static const struct pm_words_api *api_of_meetings(void)
+{
+    const struct pm_words_api *api = pm_words_of_runtime();
+    bool has_it = api && api->bytes >= offsetof(struct pm_words_api, meet) + sizeof api->meet;
+    return has_it ? api : NULL;
+}
+
+void mpi_meeting_joined(const struct mpi_object *comm)
+{
+    const struct pm_words_api *api = api_of_meetings();
+    if (api && comm->rank >= 0 && !comm->n_others)
+        api->meet(&(struct pm_run_meeting){.kind = PM_RUN_MEETING_MEMBER,
+                                           .what = comm->noun.id,
+                                           .self = comm->rank,
+                                           .n_members = (uint32_t)comm->size},
+                  0);
+}
+
 static void tell(const struct mpi_frame *frame, const struct mpi_object *comm,
                  struct pm_run_meeting *meeting)
 {
-    const struct pm_words_api *api = pm_words_of_runtime();
-    if (!api || api->bytes < offsetof(struct pm_words_api, meet) + sizeof api->meet)
+    const struct pm_words_api *api = api_of_meetings();
+    if (!api)
         return;
     meeting->begin_ns = frame->start_ns;
     meeting->end_ns = frame->end_ns;

@@ -236,6 +236,8 @@ void mpi_meeting_received(const struct mpi_frame *frame, const struct mpi_reques
 void mpi_meeting_of_group(const struct mpi_frame *frame);
 /* A send, or a group's call, whose request is complete now. */
 void mpi_meeting_completed(const struct mpi_frame *frame, const struct mpi_request *request);
+/* Which rank the process has in a communicator, under the name that it has now. */
+void mpi_meeting_joined(const struct mpi_object *comm);
 /* Of a communicator that was made, or of the world. */
 uint64_t mpi_group_id(const struct mpi_object *comm, enum mpi_sort sort, unsigned number);
 

@@ -94,6 +94,8 @@ static struct mpi_object *find_out(enum mpi_kind kind, mpi_word handle)
     if (!*o.name)
         snprintf(o.name, sizeof o.name, "(unknown)");
     o.noun = define_noun(kind, o.name);
+    if (kind == MPI_COMM)
+        mpi_meeting_joined(&o);
     return add(&o);
 }
 
@@ -170,6 +172,8 @@ void mpi_object_made(const struct mpi_arguments *a, struct mpi_object *from, mpi
     }
     choose_name(a, &o, number);
     o.noun = define_noun(o.kind, o.name);
+    if (o.kind == MPI_COMM)
+        mpi_meeting_joined(&o);
     (void)add(&o);
 }
 
@@ -194,4 +198,5 @@ void mpi_object_named(const struct mpi_arguments *a, struct mpi_object *comm)
         return;
     memcpy(comm->name, name, sizeof name);
     comm->noun = define_noun(MPI_COMM, comm->name);
+    mpi_meeting_joined(comm);
 }

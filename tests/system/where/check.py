@@ -96,7 +96,18 @@ def check_stencil():
     spread = report("--by", "mpi", "--axis", "rank", "--metric", "messages")
     tag = [row for row in spread["rows"] if row["what"] == "tag 1"][0]
     assert (tag["min_messages"], tag["max_messages"], tag["average_messages"]) == (0, rounds, rounds * 3 / 4), tag
-    print(f"{archive}: messages, bytes as sent")
+    # Ranks in communicators: even and odd ones have halves of one name.
+    ranks = {}
+    for row in report("--by", "process", "--on", "rank:*")["rows"]:
+        for member in row["process"]["ranks"]:
+            ranks.setdefault((row["process"]["rank"], member["communicator"]), (member["rank"], member["size"]))
+    for rank in range(n):
+        assert (ranks[rank, "MPI_COMM_WORLD"], ranks[rank, "grid"], ranks[rank, "half"]) == ((rank, n), (rank, n), (rank // 2, 2)), ranks
+    of = {row["rank"] for row in report("--by", "rank", "--on", "rank:half/1", "--metric", "messages")["rows"]}
+    assert of == {2, 3}, of
+    answer = json.loads(subprocess.run([perfmap, "ask", "--json", "--metric", "message_bytes", "{half AllReduce} on rank half/0", archive], check=True, capture_output=True, text=True).stdout)
+    assert answer["answer"]["message_bytes"] == 2 * rounds * 8, answer
+    print(f"{archive}: messages, bytes as sent, ranks in communicators")
 
 
 if what == ["locks"]:
