@@ -103,6 +103,17 @@ static pm_index find_metric(const struct pm_view *view, struct pm_str name)
     return PM_NONE;
 }
 
+/* Of an event that the run was to count; "": it was not. Lent. */
+static const char *why_not_counted(const struct pm_view *view, struct pm_str name)
+{
+    for (uint32_t i = 0; i < view->data->n_counters; i++) {
+        const struct pm_event_counter *counter = &view->data->counters[i];
+        if (is_event_name(name, counter->metric, strlen(counter->metric)))
+            return *counter->problem ? counter->problem : "it never happened";
+    }
+    return "";
+}
+
 static enum pm_status add_metric(struct pm_view *view, struct pm_str name, struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
@@ -113,8 +124,9 @@ static enum pm_status add_metric(struct pm_view *view, struct pm_str name, struc
         for (pm_index m = 0; m < graph->n_metrics; m++)
             if (pm_view_is_measured(graph, m) && (m == view->wall_metric || m != wall))
                 pm_buf_printf(&list, "%s%s", list.len ? ", " : "", graph->metrics[m].name);
-        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured; measured: %s",
-                     (int)name.len, name.p, list.len ? list.data : "nothing");
+        const char *why = why_not_counted(view, name), *colon = *why ? ": " : "";
+        pm_error_set(err, PM_ERR_USAGE, "metric '%.*s' was not measured%s%s; measured: %s",
+                     (int)name.len, name.p, colon, why, list.len ? list.data : "nothing");
         pm_buf_release(&list);
         return PM_ERR_USAGE;
     }
