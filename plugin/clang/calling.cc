@@ -42,6 +42,22 @@ static void touch_elements(struct pm_text_reader *reader, struct pm_called *call
         pm_touch_add(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = access;
 }
 
+/* "max_element(people, {}, &person::height)": the library reads the field. */
+static void touch_projected(struct pm_text_reader *reader, const struct pm_called *call,
+                            const Expr *argument)
+{
+    const auto *address = dyn_cast<UnaryOperator>(argument->IgnoreParenImpCasts());
+    const auto *named = address && address->getType()->isMemberDataPointerType()
+                            ? dyn_cast<DeclRefExpr>(address->getSubExpr())
+                            : NULL;
+    const auto *field = named ? dyn_cast<FieldDecl>(named->getDecl()) : NULL;
+    if (!field || !call->callee || !pm_is_of_system(call->callee))
+        return;
+    struct pm_gathered objects = {};
+    objects.accesses.push_back({pm_noun_of_field(field), PM_MAP_READS});
+    pm_touch_add(reader, call->e->getExprLoc(), SourceLocation(), 0, objects)->says = PM_MAP_READS;
+}
+
 /* May an object of that type lead to others, as closures and what the library makes of
  * expressions do? */
 static bool leads_on(QualType type)
@@ -112,6 +128,7 @@ static void touch_argument(struct pm_text_reader *reader, struct pm_called *call
         reader->text->touches[i].gives_address = true;
     touch_handed(reader, call, argument, use);
     touch_elements(reader, call, index);
+    touch_projected(reader, call, argument);
 }
 
 /* "point p = q", "p = q" of what is copied as memory is: there is no call. */

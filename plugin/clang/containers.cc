@@ -280,11 +280,22 @@ unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used
     return pm_call_use(&read, index);
 }
 
+static bool gets_range(const struct pm_called *call)
+{
+    const Expr *first = call->arguments.size() > 1 ? call->arguments[1] : NULL;
+    return first && first->getType()->isRecordType() && !pm_type_refers(first->getType());
+}
+
 unsigned pm_whole_use_of_argument(struct pm_called *call, unsigned index)
 {
     if (!call->callee || !pm_is_of_system(call->callee))
         return 0;
     struct pm_cxx_call read = whole_shape_of(call, index, true);
+    const auto *method = dyn_cast<CXXMethodDecl>(call->callee);
+    if (method && method->getOverloadedOperator() == OO_Call)
+        read.gets_range =
+            pm_algorithm_of_class(name_of_class(method->getParent()).c_str(), &read) &&
+            gets_range(call);
     return pm_call_whole_use(&read, index);
 }
 

@@ -152,9 +152,21 @@ static unsigned use_by_algorithm(const struct pm_cxx_call *call, unsigned index)
     return PM_USE_READS | (call->last_takes_to_write ? (unsigned)PM_USE_WRITES : 0);
 }
 
+/* Methods whose result says where, after a change: "it = v.erase(it)". */
+static bool changes_elements(const struct pm_cxx_call *call)
+{
+    static const char *const names[] = {"insert",       "erase",         "emplace",
+                                        "emplace_back", "emplace_front", "emplace_hint",
+                                        "try_emplace",  "insert_after",  "insert_or_assign",
+                                        "erase_after",  "append",        "replace"};
+    return call->is_library && call->is_method && IS_ONE_OF(call->name, names);
+}
+
 unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index)
 {
     bool assigns = is_assignment(call->name);
+    if (index == 0 && changes_elements(call))
+        return use_of_object(call, assigns);
     if (call->is_library && is_algorithm(call))
         return use_by_algorithm(call, index);
     if (!assigns && (call->sources >> index & 1))
@@ -184,11 +196,33 @@ static unsigned whole_use_of_object(const struct pm_cxx_call *call)
     return IS_ONE_OF(call->name, makers) ? PM_USE_WRITES : 0;
 }
 
+bool pm_algorithm_of_class(const char *class_name, struct pm_cxx_call *call)
+{
+    static const char begin[] = "__", end[] = "_fn";
+    size_t n_begin = strlen(begin), n_end = strlen(end), len = strlen(class_name);
+    if (len <= n_begin + n_end || len - n_begin - n_end >= sizeof call->algorithm ||
+        strncmp(class_name, begin, n_begin) != 0 || strcmp(class_name + len - n_end, end) != 0)
+        return false;
+    memcpy(call->algorithm, class_name + n_begin, len - n_begin - n_end);
+    call->algorithm[len - n_begin - n_end] = 0;
+    return true;
+}
+
+/* Argument 0 is the function object; a range stands for two iterators. */
+static unsigned whole_use_of_ranges(const struct pm_cxx_call *call, unsigned index)
+{
+    unsigned n = call->n_arguments - 1 + call->gets_range;
+    unsigned place = index > 1 ? index - 1 + call->gets_range : index - 1;
+    return index == 0 ? 0 : pm_algorithm_whole_use(call->algorithm, n, place);
+}
+
 unsigned pm_call_whole_use(const struct pm_cxx_call *call, unsigned index)
 {
     unsigned n_before = call->has_policy;
     if (!call->is_library)
         return 0;
+    if (call->algorithm[0])
+        return whole_use_of_ranges(call, index);
     if (!call->is_method)
         return index < n_before ? 0
                                 : pm_algorithm_whole_use(call->name, call->n_arguments - n_before,

@@ -93,6 +93,9 @@ struct pm_cxx_call {
     bool has_policy;                     /* the first argument is an execution policy */
     bool constructs;                     /* a constructor */
     bool moves_elements;                 /* pm_moves_elements of a method's class */
+    /* of an algorithm of std::ranges, which is a function object: its name; else "" */
+    char algorithm[32];
+    bool gets_range; /* and it gets a range, not two iterators */
 };
 
 /* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:
@@ -105,6 +108,8 @@ unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index);
 /* The same of whole elements, with all of their fields: "std::sort(...)", "v.push_back(x)", "v =
  * w". Not of "v.size()", nor what is handed to a function object. */
 unsigned pm_call_whole_use(const struct pm_cxx_call *call, unsigned index);
+/* "sort" of __sort_fn, the class of std::ranges::sort in GCC's library. False: of another class. */
+bool pm_algorithm_of_class(const char *class_name, struct pm_cxx_call *call);
 /* Do elements of such an object move when others come or go? */
 bool pm_moves_elements(const char *class_name);
 

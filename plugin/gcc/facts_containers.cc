@@ -294,6 +294,12 @@ static struct pm_cxx_call read_whole_call(gcall *call, unsigned index)
     return read;
 }
 
+static bool gets_range(gcall *call)
+{
+    tree type = gimple_call_num_args(call) > 1 ? TREE_TYPE(gimple_call_arg(call, 1)) : NULL_TREE;
+    return type != NULL_TREE && TREE_CODE(type) == REFERENCE_TYPE && !refers(TREE_TYPE(type));
+}
+
 static bool is_known_call(gcall *call)
 {
     return is_cplusplus() && gimple_call_fndecl(call) != NULL_TREE &&
@@ -313,6 +319,10 @@ unsigned pm_fact_call_whole_use(gcall *call, unsigned index)
     if (!is_known_call(call) || !is_of_library(gimple_call_fndecl(call)))
         return 0;
     struct pm_cxx_call read = read_whole_call(call, index);
+    if (read.is_method && strcmp(read.name, "operator()") == 0)
+        read.gets_range =
+            pm_algorithm_of_class(name_of_type(DECL_CONTEXT(gimple_call_fndecl(call))), &read) &&
+            gets_range(call);
     return pm_call_whole_use(&read, index);
 }
 

@@ -163,6 +163,8 @@ void pm_reader_touch_whole_passed(struct pm_reader *reader, gcall *call, unsigne
                                   enum pm_access_way access);
 /* What a function of C++'s library moves or copies: std::sort(p, p + n), v.push_back(x). */
 void pm_reader_touch_whole_elements(struct pm_reader *reader, gcall *call, unsigned index);
+/* What it reads of each: max_element(people, {}, &person::height). */
+void pm_reader_touch_projected(struct pm_reader *reader, gcall *call, unsigned index);
 
 /* --- facts_kept.cc --- */
 

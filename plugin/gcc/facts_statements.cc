@@ -129,6 +129,7 @@ static void touch_argument(struct pm_reader *reader, gcall *call, unsigned index
     }
     pm_reader_touch_whole(reader, argument, PM_READS);
     pm_reader_touch_whole_elements(reader, call, index);
+    pm_reader_touch_projected(reader, call, index);
 }
 
 /* Of a function that this unit defines. */

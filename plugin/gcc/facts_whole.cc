@@ -100,6 +100,27 @@ void pm_reader_touch_whole_elements(struct pm_reader *reader, gcall *call, unsig
         touch_fields(reader, element, PM_WRITES);
 }
 
+/* The field at the offset, as pointers to members have it; NULL_TREE: none. */
+static tree field_at(tree record, tree offset)
+{
+    for (tree field = TYPE_FIELDS(record); field != NULL_TREE; field = DECL_CHAIN(field))
+        if (TREE_CODE(field) == FIELD_DECL && !DECL_BIT_FIELD(field) && !DECL_ARTIFICIAL(field) &&
+            tree_int_cst_equal(byte_position(field), offset))
+            return field;
+    return NULL_TREE;
+}
+
+void pm_reader_touch_projected(struct pm_reader *reader, gcall *call, unsigned index)
+{
+    tree callee = gimple_call_fndecl(call), argument = gimple_call_arg(call, index);
+    if (TREE_CODE(TREE_TYPE(argument)) != OFFSET_TYPE || TREE_CODE(argument) != INTEGER_CST ||
+        callee == NULL_TREE || !pm_fact_is_cxx_library(callee))
+        return;
+    tree field = field_at(TYPE_OFFSET_BASETYPE(TREE_TYPE(argument)), argument);
+    if (field != NULL_TREE)
+        pm_reader_map_to(reader, pm_fact_field(field), PM_SOURCE_READS);
+}
+
 /* Those of bases, too. */
 static void leave_out_fields(tree record, tree type)
 {

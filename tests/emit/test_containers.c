@@ -136,6 +136,7 @@ static void what_a_call_does_with_its_object(void **state)
          2,
          PM_USE_WRITES},
         {{.name = "swap", .n_arguments = 2, .is_library = true}, 1, BOTH},
+        {{.name = "erase", .sources = 1, .is_method = true, .is_library = true}, 0, PM_USE_WRITES},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(pm_call_use(&cases[i].call, cases[i].index), cases[i].use);
@@ -165,6 +166,15 @@ static void what_a_call_does_with_whole_elements(void **state)
     erase.moves_elements = pm_moves_elements("vector");
     assert_int_equal(pm_call_whole_use(&erase, 0), BOTH);
     assert_false(pm_moves_elements("list"));
+    /* std::ranges::copy(v, w.begin()) */
+    struct pm_cxx_call copy = {.n_arguments = 3, .is_method = true, .is_library = true};
+    assert_false(pm_algorithm_of_class("vector", &copy));
+    assert_true(pm_algorithm_of_class("__copy_fn", &copy));
+    assert_string_equal(copy.algorithm, "copy");
+    copy.gets_range = true;
+    assert_int_equal(pm_call_whole_use(&copy, 0), 0);
+    assert_int_equal(pm_call_whole_use(&copy, 1), PM_USE_READS);
+    assert_int_equal(pm_call_whole_use(&copy, 2), PM_USE_WRITES);
     const struct pm_cxx_call sort = {
         .name = "sort", .n_arguments = 3, .is_library = true, .has_policy = true};
     assert_int_equal(pm_call_whole_use(&sort, 0), 0);
