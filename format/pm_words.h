@@ -10,7 +10,7 @@
  * order in which they are written, over all WORDS chunks; a word refers to earlier ones only. A
  * sentence that was entered, or a set of sentences that were begun and not ended, or a cause
  * that was adopted, has a noun (in the sense of the context tree) of its own: an OBJECT chunk of
- * kind PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences, sets and causes.
+ * kind PM_RUN_OBJECT_WORDS has nouns whose ids are numbers of sentences, calls, sets and causes.
  */
 #ifndef PM_FORMAT_WORDS_H
 #define PM_FORMAT_WORDS_H
@@ -76,6 +76,9 @@ struct pmr_words_api {
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
     /* A call that other processes take part in (pm_run.h); its place is that of `cause`. */
     void (*meet)(const struct pm_run_meeting *meeting, uint64_t cause);
+    /* The sentence as the call that returns to this address says it; itself, if there is no room
+     * for more of these. To be entered and left. */
+    uint32_t (*called_from)(uint32_t sentence, const void *return_address);
 };
 
 struct pm_words_slot {
@@ -100,14 +103,18 @@ enum pm_word_kind {
      * offset / 64; b: 1: what that process had adopted itself does not count; text: sentences
      * that were active, docs/formats/baggage.md */
     PM_WORD_CAUSE = 8,
+    /* a sentence as one call says it; a: the sentence, address: where the call returns to, b: the
+     * generation of loaded objects (pm_run.h) */
+    PM_WORD_CALL = 9,
 };
 
 enum {
     PM_WORDS_MAX_TEXT = 4096, /* of a string; longer ones are cut */
     PM_WORDS_MAX_NOUNS = 8,   /* of a sentence */
     PM_WORDS_MAX_POINTS = 256,
-    PM_WORDS_MAX = 1 << 22, /* in a process */
-    PM_WORDS_MAX_SET = 64,  /* of a set */
+    PM_WORDS_MAX = 1 << 22,       /* in a process */
+    PM_WORDS_MAX_SET = 64,        /* of a set */
+    PM_WORDS_MAX_CALLS = 1 << 15, /* words of kind CALL */
     /* Entering and leaving in mode count, picoseconds: functions are called, where the
      * compiler's constructs have trampolines (0.5 ns). */
     PM_WORDS_COUNTED_PS = 8000,

@@ -279,16 +279,18 @@ static enum pm_status names_init(struct collector *c, const struct pm_run_file *
     size_t n_nouns = pm_run_file_n_nouns(file), n_objects = pm_run_file_n_objects(file),
            n_sites = pm_run_file_n_heap_sites(file);
     *names = (struct collect_names){
+        .has_gaps = collect_has_gaps(file),
         .binaries = pm_alloc_array(n_objects, sizeof *names->binaries),
         .nouns = pm_alloc_array(n_nouns, sizeof *names->nouns),
         .sentences = pm_alloc_array(n_nouns, sizeof *names->sentences),
         .causes = pm_alloc_array(n_nouns, sizeof *names->causes),
+        .calls = pm_alloc_array(n_nouns, sizeof *names->calls),
         .heaps = pm_alloc_array(n_sites, sizeof *names->heaps),
         .heap_codes = pm_alloc_array(n_sites, sizeof *names->heap_codes),
         .counters = pm_alloc_array(pm_run_file_n_counters(file) + 1, sizeof *names->counters),
     };
-    if (!names->binaries || !names->nouns || !names->sentences || !names->causes || !names->heaps ||
-        !names->heap_codes || !names->counters)
+    if (!names->binaries || !names->nouns || !names->sentences || !names->causes || !names->calls ||
+        !names->heaps || !names->heap_codes || !names->counters)
         return collect_no_memory(c);
     for (size_t i = 0; i < n_sites; i++)
         names->heaps[i] = COLLECT_NO_HEAP;
@@ -301,6 +303,7 @@ static void names_release(struct collect_names *names)
     free(names->nouns);
     free(names->sentences);
     free(names->causes);
+    free(names->calls);
     free(names->heaps);
     free(names->heap_codes);
     free(names->counters);

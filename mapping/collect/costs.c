@@ -5,6 +5,7 @@
 #include "bodies.h"
 #include "call_paths.h"
 #include "causes.h"
+#include "code.h"
 #include "collector.h"
 #include "contexts.h"
 #include "heap.h"
@@ -108,29 +109,51 @@ enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thre
     return PM_OK;
 }
 
-/* The sentence of the innermost code on the path of a context. */
-static uint32_t code_around(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
-                            size_t node, const struct collect_names *names)
+/* The sentence of the innermost code on the path of a context: of that which calls, where it says a
+ * word so. */
+static uint32_t code_around(struct collector *c, const struct pm_run_file *file,
+                            const struct pm_run_file_thread *thread, size_t node,
+                            const struct collect_names *names)
 {
+    struct collect_where where = {
+        .file = file, .thread = thread, .node = (uint32_t)node, .names = names};
     const struct pm_run_file_node *at = &thread->nodes[node];
     while (at->parent != PM_RUN_FILE_NO_PARENT &&
-           collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
+           collect_is_spoken(file, pm_run_file_noun(file, at->noun))) {
+        const struct collect_code *said = collect_said_code(c, &where);
+        if (said)
+            return said->sentence;
+        where.node = at->parent;
         at = &thread->nodes[at->parent];
+    }
     return at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
 }
 
+/* Is a word active around the node, and no code between? */
+static bool is_within_word(const struct pm_run_file *file, const struct pm_run_file_thread *thread,
+                           size_t node, const struct collect_names *names)
+{
+    const struct pm_run_file_node *at = &thread->nodes[thread->nodes[node].parent];
+    while (at->parent != PM_RUN_FILE_NO_PARENT && names->causes[at->noun])
+        at = &thread->nodes[at->parent];
+    return at->parent != PM_RUN_FILE_NO_PARENT &&
+           collect_is_spoken(file, pm_run_file_noun(file, at->noun));
+}
+
 /* What is its own time is that of the code around it, which has a context of its own for that
- * within the sentence's. */
+ * within the sentence's. A cause in a sentence has one as well: without causes its costs are the
+ * sentence's. */
 enum pm_status collect_own_context(struct collector *c, const struct pm_run_file *file,
                                    const struct pm_run_file_thread *thread, size_t node,
                                    const struct collect_names *names, unsigned flags,
                                    uint32_t *context)
 {
     const struct pm_run_file_node *at = &thread->nodes[node];
-    if (at->parent == PM_RUN_FILE_NO_PARENT || names->causes[at->noun] ||
-        !collect_is_spoken(file, pm_run_file_noun(file, at->noun)))
+    if (at->parent == PM_RUN_FILE_NO_PARENT ||
+        !collect_is_spoken(file, pm_run_file_noun(file, at->noun)) ||
+        (names->causes[at->noun] && !is_within_word(file, thread, node, names)))
         return PM_OK;
-    return collect_context(c, *context, code_around(file, thread, node, names), flags, context);
+    return collect_context(c, *context, code_around(c, file, thread, node, names), flags, context);
 }
 
 /* The innermost code with sleds that is active at a node. */
@@ -228,13 +251,25 @@ static enum pm_status step_to_loop(struct collector *c, const struct pm_run_file
                              flags, context);
 }
 
-/* Down from a function's context to what its call of another one, or a loop, lies in. */
+/* Down from a function's context to what its call of another one, or a loop, or one that says a
+ * word, lies in. */
 static enum pm_status step_down(struct collector *c, const struct pm_run_file *file,
                                 const struct pm_run_file_thread *thread, size_t at,
-                                const struct collect_names *names, unsigned flags,
-                                uint32_t *context)
+                                const struct collect_names *names, const struct collect_node *nodes,
+                                unsigned flags, uint32_t *context)
 {
     struct call call = find_call(file, thread, at, names);
+    if (is_word_within(file, &thread->nodes[at], names)) {
+        const struct collect_where where = {.file = file,
+                                            .thread = thread,
+                                            .node = (uint32_t)at,
+                                            .context = {*context, flags != 0},
+                                            .names = names};
+        bool is_known;
+        enum pm_status status = collect_said_context(c, &where, nodes, &is_known, context);
+        if (status != PM_OK || is_known)
+            return status;
+    }
     if (call.binary) {
         enum pm_status status = collect_call_path(c, call.binary, call.function, call.loop,
                                                   call.callee, flags, context);
@@ -258,7 +293,7 @@ static bool is_all_open(const struct pm_run_file *file, const struct collect_nam
 enum pm_status collect_locate_calls(struct collector *c, const struct pm_run_file *file,
                                     const struct collect_names *names)
 {
-    enum pm_status status = PM_OK;
+    enum pm_status status = collect_locate_said(c, file, names);
     size_t n = is_all_open(file, names) ? 0 : pm_run_file_n_threads(file);
     for (size_t t = 0; t < n && status == PM_OK; t++) {
         const struct pm_run_file_thread *thread = pm_run_file_thread(file, t);
@@ -288,12 +323,12 @@ static enum pm_status add_tree(struct collector *c, const struct pm_run_file *fi
         unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
         uint32_t context = above.row;
         uint32_t cause = is_root ? 0 : names->causes[node->noun];
-        status = step_down(c, file, thread, i, names, foreign, &context);
+        status = step_down(c, file, thread, i, names, nodes, foreign, &context);
         if (status != PM_OK)
             break;
         if (cause)
-            status = collect_cause_context(c, context, cause, code_around(file, thread, i, names),
-                                           flags, &context);
+            status = collect_cause_context(c, context, cause,
+                                           code_around(c, file, thread, i, names), flags, &context);
         else if (node->is_set)
             status = collect_ambient_context(c, file, node->noun, names, foreign, &context);
         else

@@ -44,7 +44,7 @@ struct collect_costs {
 };
 
 PM_MUST_CHECK enum pm_status collect_costs_start(struct collector *c);
-/* Opens the binaries that contexts of a file are calls in. */
+/* Opens the binaries that contexts of a file are calls in; also those that say words. */
 PM_MUST_CHECK enum pm_status collect_locate_calls(struct collector *c,
                                                   const struct pm_run_file *file,
                                                   const struct collect_names *names);

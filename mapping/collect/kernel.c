@@ -192,6 +192,8 @@ static uint32_t file_around(const struct pm_run_file *file, const struct pm_run_
         const struct pm_run_file_word *word = number > 0 && number <= pm_run_file_n_words(file)
                                                   ? pm_run_file_word(file, number - 1)
                                                   : NULL;
+        if (word && word->kind == PM_WORD_CALL)
+            word = pm_run_file_word(file, word->a - 1);
         if (word && word->kind == PM_WORD_SENTENCE && word->n_nouns == 1 &&
             is_writing(pm_run_file_word(file, word->a - 1)->texts[0]))
             return names->words[word->nouns[0] - 1];

@@ -22,8 +22,10 @@ struct collect_names {
     uint32_t *words;                  /* by word less one: row of what it defines; 0: none */
     uint32_t *causes;                 /* by noun: 1 + position of a cause, 0: it is none */
     uint32_t *counters;               /* by counter: row of its metric */
-    struct collect_located *located;  /* by sample, over all threads */
-    uint32_t *heap_codes; /* by place of allocations: number of its code; 0: not known */
+    bool has_gaps;                    /* callers may be missing in all contexts */
+    uint32_t *calls; /* by noun: number of the code that says a word by a call; 0: not known */
+    struct collect_located *located; /* by sample, over all threads */
+    uint32_t *heap_codes;            /* by place of allocations: number of its code; 0: not known */
 };
 
 #endif

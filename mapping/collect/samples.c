@@ -131,7 +131,6 @@ struct sampler {
     uint32_t thread_row;
     const struct collect_names *names;
     const struct collect_node *nodes;
-    bool has_gaps;   /* callers may be missing in all contexts */
     bool *has_below; /* of the thread's nodes: something was called there */
 };
 
@@ -146,11 +145,12 @@ static enum pm_status step_down(struct sampler *s, struct collect_node *place, u
 /* The innermost code with sleds that was active: a function's node, and a loop's within it. */
 struct innermost {
     const struct pm_run_file_node *function, *loop; /* NULL: none */
+    const struct collect_code *said; /* the code in it that has said a word; NULL: none is known */
 };
 
-static struct innermost find_innermost(const struct sampler *s, uint32_t node)
+static struct innermost find_active(const struct sampler *s, uint32_t node)
 {
-    struct innermost found = {NULL, NULL};
+    struct innermost found = {NULL, NULL, NULL};
     for (; node != PM_RUN_FILE_NO_PARENT; node = s->thread->nodes[node].parent) {
         const struct pm_run_file_node *at = &s->thread->nodes[node];
         if (at->noun == PM_RUN_NOUN_ROOT)
@@ -164,6 +164,98 @@ static struct innermost find_innermost(const struct sampler *s, uint32_t node)
         if (!found.loop)
             found.loop = at;
     }
+    return found;
+}
+
+static bool has_facts(const struct collect_code *code)
+{
+    return code->symbol != 0 && !code->is_perfmap;
+}
+
+/* In a process without sleds: code that debug information or symbols tell of. A caller is in no
+ * library of a language. */
+static bool is_plain_code(const struct innermost *innermost, const struct collect_code *code)
+{
+    return !innermost->function && !innermost->loop && code->binary && code->binary->same &&
+           !code->is_perfmap && code->n_mappings;
+}
+
+/* Whether the code is that of the active function, or of the one whose loop is active, or lies
+ * around the word that is active there. */
+static bool is_active_symbol(const struct sampler *s, const struct innermost *innermost,
+                             const struct collect_code *code)
+{
+    const struct collect_code *said = innermost->said;
+    if (said && code->symbol && said->symbol == code->symbol)
+        return true;
+    if (innermost->loop && code->binary && code->symbol_id) {
+        pm_id loop = pm_run_file_noun(s->file, innermost->loop->noun)->id;
+        if (collect_symbol_around(code->binary, 0, loop) == code->symbol_id)
+            return true;
+    }
+    return innermost->function && s->names->nouns[innermost->function->noun] == code->symbol;
+}
+
+/* A function that has ended by a jump stays active until something shows that what it jumped to
+ * has returned. A call of the code of a function further out does. Where that is, as a node;
+ * PM_RUN_FILE_NO_PARENT: there is no such function. */
+static uint32_t find_outer(const struct sampler *s, const struct innermost *active,
+                           const struct collect_code *code)
+{
+    enum { MOST_STEPS = 64 };
+    const struct pm_run_file_node *dead = active->function;
+    if (!dead || s->names->has_gaps) /* it may be active further in, and have no context there */
+        return PM_RUN_FILE_NO_PARENT;
+    const struct pm_run_file_node *at = &s->thread->nodes[dead->parent];
+    for (int i = 0; i < MOST_STEPS && at->noun != PM_RUN_NOUN_ROOT; i++) {
+        const struct pm_run_file_noun *noun = pm_run_file_noun(s->file, at->noun);
+        if (at->parent == PM_RUN_FILE_NO_PARENT || collect_is_spoken(s->file, noun))
+            break;
+        if (s->names->nouns[at->noun] == code->symbol)
+            return dead->parent;
+        if (noun->kind != PM_SLED_LOOP_ENTER)
+            dead = at;
+        at = &s->thread->nodes[at->parent];
+    }
+    return PM_RUN_FILE_NO_PARENT;
+}
+
+/* The code that says the word of a node in this code, by a call. Not where that has ended by a jump
+ * to who calls: the call is its caller's. */
+static const struct collect_code *code_that_says(const struct sampler *s,
+                                                 const struct innermost *active, uint32_t noun)
+{
+    uint32_t number = noun == PM_RUN_NOUN_ROOT ? 0 : s->names->calls[noun];
+    if (!number)
+        return NULL;
+    const struct collect_code *code = collect_code(s->c, number);
+    if (!has_facts(code))
+        return is_plain_code(active, code) ? code : NULL;
+    if (is_active_symbol(s, active, code) || find_outer(s, active, code) != PM_RUN_FILE_NO_PARENT)
+        return code;
+    bool has_jumped = active->function && active->function->flags & PM_RUN_NODE_JUMPED;
+    return has_jumped || collect_is_library(code) ? NULL : code;
+}
+
+/* What was said first, of the words between the node and the code that is active. */
+static const struct collect_code *find_said(const struct sampler *s, const struct innermost *active,
+                                            uint32_t node)
+{
+    const struct collect_code *said = NULL;
+    for (; node != PM_RUN_FILE_NO_PARENT; node = s->thread->nodes[node].parent) {
+        const struct pm_run_file_node *at = &s->thread->nodes[node];
+        if (at == active->function || at == active->loop || at->noun == PM_RUN_NOUN_ROOT)
+            break;
+        const struct collect_code *code = code_that_says(s, active, at->noun);
+        said = code ? code : said;
+    }
+    return said;
+}
+
+static struct innermost find_innermost(const struct sampler *s, uint32_t node)
+{
+    struct innermost found = find_active(s, node);
+    found.said = find_said(s, &found, node);
     return found;
 }
 
@@ -193,18 +285,6 @@ static enum pm_status to_call(struct sampler *s, const struct innermost *innermo
                              collect_stack_flag(*place), &place->row);
 }
 
-/* Whether the code is that of the active function, or of the one whose loop is active. */
-static bool is_active_symbol(const struct sampler *s, const struct innermost *innermost,
-                             const struct collect_code *code)
-{
-    if (innermost->loop && code->binary && code->symbol_id) {
-        pm_id loop = pm_run_file_noun(s->file, innermost->loop->noun)->id;
-        if (collect_symbol_around(code->binary, 0, loop) == code->symbol_id)
-            return true;
-    }
-    return innermost->function && s->names->nouns[innermost->function->noun] == code->symbol;
-}
-
 /* Down to the symbol that holds the code, when it is not the context's. */
 static enum pm_status to_symbol(struct sampler *s, const struct innermost *innermost,
                                 const struct collect_code *code, struct collect_node *place,
@@ -221,8 +301,9 @@ static enum pm_status to_symbol(struct sampler *s, const struct innermost *inner
     if (status != PM_OK)
         return status;
     /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
-    uint32_t known =
-        s->has_gaps ? 0 : collect_find_context(c, place->row, sentence, collect_stack_flag(*place));
+    uint32_t known = s->names->has_gaps ? 0
+                                        : collect_find_context(c, place->row, sentence,
+                                                               collect_stack_flag(*place));
     if (known) {
         place->row = known;
         return PM_OK;
@@ -245,14 +326,29 @@ static uint32_t n_around_loop(const struct sampler *s, const struct innermost *i
     return 0;
 }
 
+/* How many of them lie around the word that was said there. */
+static uint32_t n_around_said(const struct collect_code *said, const struct collect_code *code)
+{
+    uint32_t n = 0;
+    if (!said || said->symbol != code->symbol || said->function != code->function)
+        return 0;
+    while (n < said->n_inlines && n < code->n_inlines && said->inlines[n] == code->inlines[n])
+        n++;
+    return n;
+}
+
 /* Down from the context to what holds the code: its symbol, and the functions inlined there. */
 static enum pm_status to_code(struct sampler *s, const struct innermost *innermost,
                               const struct collect_code *code, struct collect_node *place)
 {
+    const struct collect_code *said = innermost->said;
     bool is_same;
     enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
-    uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0;
-    if (status == PM_OK && code->function)
+    uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0,
+             n_said = n_around_said(said, code);
+    first = n_said > first ? n_said : first;
+    bool is_there = !code->function || (said && said->function == code->function);
+    if (status == PM_OK && !is_there)
         status = step_down(s, place, code->function, CONTEXT_SAMPLED);
     for (uint32_t i = first; i < code->n_inlines && status == PM_OK; i++)
         status = step_down(s, place, code->inlines[i], CONTEXT_INLINED);
@@ -435,14 +531,6 @@ static bool is_of_context(const struct sampler *s, const struct innermost *inner
            !code->is_perfmap && pm_run_file_noun(s->file, active->noun)->object == sample->object;
 }
 
-/* In a process without sleds: code that debug information or symbols tell of. A caller is in no
- * library of a language. */
-static bool is_plain_code(const struct innermost *innermost, const struct collect_code *code)
-{
-    return !innermost->function && !innermost->loop && code->binary && code->binary->same &&
-           !code->is_perfmap && code->n_mappings;
-}
-
 /* Which code a sample's time is of, and how it gets there. */
 enum way {
     WAY_CONTEXT, /* of what is active, and no more is known */
@@ -459,11 +547,6 @@ struct judged {
     const struct collect_code *from; /* WAY_CALLED; NULL: by whatever is active */
     bool is_from_caller;
 };
-
-static bool has_facts(const struct collect_code *code)
-{
-    return code->symbol != 0 && !code->is_perfmap;
-}
 
 static struct judged judge(const struct sampler *s, const struct pm_run_file_sample *sample,
                            const struct collect_located *located)
@@ -638,6 +721,69 @@ enum pm_status collect_locate_samples(struct collector *c, const struct pm_run_f
     return PM_OK;
 }
 
+/* --- words that calls say --- */
+
+/* The code that calls, or that was called and has jumped to who says the word. */
+static enum pm_status find_said_code(const struct sampler *s, const struct pm_run_file_word *call,
+                                     uint32_t *ret_code)
+{
+    const struct pm_run_file_sample as_caller = {.caller_object = call->object,
+                                                 .caller = call->address};
+    uint32_t jump = 0;
+    enum pm_status status = find_code(s, call->object, call->address, false, ret_code);
+    if (status != PM_OK || !has_facts(collect_code(s->c, *ret_code)))
+        return status;
+    status = find_called_jump(s, &as_caller, collect_code(s->c, *ret_code), &jump);
+    *ret_code = jump ? jump : *ret_code;
+    return status;
+}
+
+/* What collect_said_context will look up. */
+static enum pm_status open_around_said(const struct sampler *s)
+{
+    for (uint32_t i = 0; i < s->thread->n_nodes; i++) {
+        const struct pm_run_file_node *node = &s->thread->nodes[i];
+        if (node->noun == PM_RUN_NOUN_ROOT || !s->names->calls[node->noun] ||
+            node->parent == PM_RUN_FILE_NO_PARENT)
+            continue;
+        struct innermost innermost = find_innermost(s, node->parent);
+        enum pm_status status =
+            open_around(s, &innermost, code_that_says(s, &innermost, node->noun));
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+static enum pm_status find_said_codes(const struct sampler *s, bool *ret_any)
+{
+    for (size_t i = 0; i < pm_run_file_n_nouns(s->file); i++) {
+        const struct pm_run_file_word *call =
+            collect_said_call(s->file, pm_run_file_noun(s->file, i));
+        enum pm_status status = call ? find_said_code(s, call, &s->names->calls[i]) : PM_OK;
+        if (status != PM_OK)
+            return status;
+        *ret_any |= call != NULL;
+    }
+    return PM_OK;
+}
+
+enum pm_status collect_locate_said(struct collector *c, const struct pm_run_file *file,
+                                   const struct collect_names *names)
+{
+    struct sampler s = {.c = c, .file = file, .names = names};
+    bool any = false;
+    enum pm_status status = find_said_codes(&s, &any);
+    size_t n = any ? pm_run_file_n_threads(file) : 0;
+    for (size_t t = 0; t < n; t++) {
+        s.thread = pm_run_file_thread(file, t);
+        if (status != PM_OK)
+            return status;
+        status = open_around_said(&s);
+    }
+    return status;
+}
+
 /* --- the second pass: where it goes --- */
 
 /* Innermost first: the node of the noun, or what is called from the node and is of the noun. */
@@ -780,7 +926,6 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                         .thread_row = thread_row,
                         .names = names,
                         .nodes = nodes,
-                        .has_gaps = collect_has_gaps(file),
                         .has_below = find_below(thread)};
     struct scale scale = find_scale(thread);
     struct collect_scaled counted[2 * PM_COUNTERS_MAX] = {0};
@@ -809,8 +954,40 @@ static struct sampler sampler_of(struct collector *c, const struct collect_where
                             .file = where->file,
                             .thread = where->thread,
                             .thread_row = where->thread_row,
-                            .names = where->names,
-                            .has_gaps = collect_has_gaps(where->file)};
+                            .names = where->names};
+}
+
+const struct collect_code *collect_said_code(struct collector *c, const struct collect_where *where)
+{
+    struct sampler s = sampler_of(c, where);
+    const struct pm_run_file_node *node = &where->thread->nodes[where->node];
+    if (node->noun == PM_RUN_NOUN_ROOT || !where->names->calls[node->noun])
+        return NULL;
+    struct innermost active = find_active(&s, where->node);
+    return code_that_says(&s, &active, node->noun);
+}
+
+enum pm_status collect_said_context(struct collector *c, const struct collect_where *where,
+                                    const struct collect_node *nodes, bool *ret_is_known,
+                                    uint32_t *ret_context)
+{
+    struct sampler s = sampler_of(c, where);
+    const struct pm_run_file_node *node = &where->thread->nodes[where->node];
+    struct innermost innermost = find_innermost(&s, node->parent);
+    const struct collect_code *code =
+        innermost.said ? NULL : code_that_says(&s, &innermost, node->noun);
+    struct collect_node place = where->context;
+    uint32_t outer = code && has_facts(code) && !is_active_symbol(&s, &innermost, code)
+                         ? find_outer(&s, &innermost, code)
+                         : PM_RUN_FILE_NO_PARENT;
+    if (outer != PM_RUN_FILE_NO_PARENT) {
+        innermost = find_innermost(&s, outer);
+        place = nodes[outer];
+    }
+    enum pm_status status = code ? to_code(&s, &innermost, code, &place) : PM_OK;
+    *ret_is_known = innermost.said || code;
+    *ret_context = place.row;
+    return status;
 }
 
 enum pm_status collect_locate_context(struct collector *c, const struct collect_where *where,

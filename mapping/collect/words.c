@@ -264,6 +264,13 @@ static enum pm_status add_metric(struct words *w, const struct pm_run_file_word 
     return PM_OK;
 }
 
+/* A call is the sentence that it says. */
+static enum pm_status add_call(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
+{
+    *row = w->rows[word->a - 1];
+    return PM_OK;
+}
+
 static enum pm_status add_word(struct words *w, const struct pm_run_file_word *word, uint32_t *row)
 {
     switch (word->kind) {
@@ -275,6 +282,8 @@ static enum pm_status add_word(struct words *w, const struct pm_run_file_word *w
         return add_verb(w, word, row);
     case PM_WORD_SENTENCE:
         return add_sentence(w, word, row);
+    case PM_WORD_CALL:
+        return add_call(w, word, row);
     case PM_WORD_MAPPING:
         return add_mapping(w, word);
     case PM_WORD_METRIC:
@@ -324,6 +333,8 @@ static enum pm_status name_sentence(struct words *w, const struct pm_run_file_no
     const struct pm_run_file_word *word = word_at(w->file, number);
     if (word && word->kind == PM_WORD_SET)
         word = word_at(w->file, number = word->members[0]);
+    if (word && word->kind == PM_WORD_CALL)
+        word = word_at(w->file, number = word->a);
     if (word && word->kind == PM_WORD_SENTENCE) {
         *ret_sentence = w->rows[number - 1];
         *ret_noun = word->n_nouns ? w->rows[word->nouns[0] - 1] : 0;
@@ -359,6 +370,15 @@ enum pm_status collect_ambient_context(struct collector *c, const struct pm_run_
     return status;
 }
 
+const struct pm_run_file_word *collect_said_call(const struct pm_run_file *file,
+                                                 const struct pm_run_file_noun *noun)
+{
+    const struct pm_run_file_word *word =
+        collect_is_spoken(file, noun) ? word_at(file, noun->id) : NULL;
+    return word && word->kind == PM_WORD_CALL && word->object != PM_RUN_FILE_NO_OBJECT ? word
+                                                                                       : NULL;
+}
+
 bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun)
 {
     return noun->object != PM_RUN_FILE_NO_OBJECT &&
@@ -368,7 +388,8 @@ bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_
 /* Sentences and what refers to them. */
 static bool refers_to_names(const struct pm_run_file_word *word)
 {
-    return word->kind == PM_WORD_SENTENCE || word->kind == PM_WORD_MAPPING;
+    return word->kind == PM_WORD_SENTENCE || word->kind == PM_WORD_MAPPING ||
+           word->kind == PM_WORD_CALL;
 }
 
 /* First all that sentences are made of: a noun that was merged is the one that it counts as,

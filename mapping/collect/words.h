@@ -8,6 +8,7 @@ struct collect_names;
 struct collector;
 struct pm_run_file;
 struct pm_run_file_noun;
+struct pm_run_file_word;
 
 /* Rows of the program's own words, and what the nouns of its objects of words are in names. */
 PM_MUST_CHECK enum pm_status collect_words(struct collector *c, const struct pm_run_file *file,
@@ -27,5 +28,8 @@ PM_MUST_CHECK enum pm_status collect_ambient_context(struct collector *c,
                                                      unsigned flags, uint32_t *context);
 /* Is the noun of a run file a sentence that the program entered itself? */
 bool collect_is_spoken(const struct pm_run_file *file, const struct pm_run_file_noun *noun);
+/* The call that the noun of a run file is said by, in some object; NULL: none is known. */
+const struct pm_run_file_word *collect_said_call(const struct pm_run_file *file,
+                                                 const struct pm_run_file_noun *noun);
 
 #endif

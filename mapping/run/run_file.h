@@ -190,6 +190,8 @@ struct pm_run_file_word {
     /* of a noun: number of the noun that it counts as, which is not merged; 0: itself */
     uint64_t merged;
     uint32_t n_nouns, nouns[PM_WORDS_MAX_NOUNS];
+    uint32_t object;         /* that a call's address, an ELF address, is in;
+                              * PM_RUN_FILE_NO_OBJECT */
     const uint32_t *members; /* of a set: numbers of sentences, rising */
     uint32_t n_members;
     struct pm_str texts[PM_RUN_FILE_WORD_TEXTS];

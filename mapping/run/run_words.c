@@ -21,6 +21,8 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
         return IS(raw->a, PM_WORD_LEVEL);
     case PM_WORD_SENTENCE:
         return IS(raw->a, PM_WORD_VERB) && raw->n_nouns > 0;
+    case PM_WORD_CALL:
+        return IS(raw->a, PM_WORD_SENTENCE) && raw->n_nouns == 0;
     case PM_WORD_SET:
         return raw->n_nouns > 0;
     case PM_WORD_MAPPING:
@@ -61,10 +63,11 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
     bool good = (raw->kind < PM_WORD_MERGED || is_merged) && raw->n_nouns <= max_nouns &&
                 refers_well(file, raw) &&
                 sizeof *raw + nouns_bytes + raw->n_text_bytes <= raw->bytes;
-    struct pm_run_file_word word = {.kind = good ? raw->kind & ~(uint32_t)PM_WORD_MERGED : 0};
+    struct pm_run_file_word word = {.kind = good ? raw->kind & ~(uint32_t)PM_WORD_MERGED : 0,
+                                    .object = PM_RUN_FILE_NO_OBJECT};
     if (good) {
-        bool has_b =
-            word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING || raw->kind == PM_WORD_CAUSE;
+        bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING ||
+                     raw->kind == PM_WORD_CAUSE || raw->kind == PM_WORD_CALL;
         bool has_a = raw->kind != PM_WORD_LEVEL && raw->kind != PM_WORD_METRIC && !is_set;
         word.a = has_a ? raw->a : 0;
         word.b = has_b ? raw->b : 0;
@@ -91,7 +94,7 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
                word.members[i] <= file->n_words &&
                words[word.members[i] - 1].kind == PM_WORD_SENTENCE;
     if (!good)
-        word = (struct pm_run_file_word){.kind = 0};
+        word = (struct pm_run_file_word){.kind = 0, .object = PM_RUN_FILE_NO_OBJECT};
     words[file->n_words++] = word;
     file->n_bad_words += !good;
     return true;
@@ -146,6 +149,26 @@ static void check_merged(struct pm_run_file *file)
     }
 }
 
+/* A return address is behind the instruction that calls. */
+static enum pm_status place_calls(struct pm_run_file *file, struct pm_error *err)
+{
+    struct run_object_order order = {0};
+    size_t first = 0;
+    while (first < file->n_words && file->words[first].kind != PM_WORD_CALL)
+        first++;
+    if (first == file->n_words)
+        return PM_OK;
+    bool is_ordered = run_order_objects(file, &order);
+    for (size_t i = first; i < file->n_words && is_ordered; i++) {
+        struct pm_run_file_word *word = &file->words[i];
+        if (word->kind == PM_WORD_CALL)
+            run_take_place(file, &order, word->address ? word->address - 1 : 0, word->b,
+                           &word->object, &word->address);
+    }
+    run_order_release(&order);
+    return is_ordered ? PM_OK : run_no_memory(file, err);
+}
+
 enum pm_status run_load_words(struct pm_run_file *file, const struct run_source *source,
                               const struct run_chunks *list, struct pm_error *err)
 {
@@ -165,7 +188,7 @@ enum pm_status run_load_words(struct pm_run_file *file, const struct run_source 
         run_complain(file, first,
                      "%zu words refer to words that are not there, or are of unknown kind",
                      file->n_bad_words);
-    return status;
+    return status != PM_OK ? status : place_calls(file, err);
 }
 
 size_t pm_run_file_n_words(const struct pm_run_file *file)

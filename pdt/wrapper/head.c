@@ -81,6 +81,7 @@ WRAP_INLINE struct pm_sentence wrap_enter(struct wrap_function *function)
     sentence.id = __atomic_load_n(&function->sentence.id, __ATOMIC_RELAXED);
     if (__builtin_expect(!sentence.id, 0))
         sentence = wrap_define(function);
+    sentence = pm_called_from(sentence, __builtin_return_address(0));
     pm_enter(sentence);
     return sentence;
 }

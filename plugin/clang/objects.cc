@@ -429,7 +429,7 @@ static void touch_library_call(const MachineInstr &call, struct pm_touched *ret)
 /* Calls of memory functions, which loops and copies of structs may have become. */
 static void touch_call(const MachineInstr &call, struct pm_touched *ret)
 {
-    const char *arguments = pm_memory_arguments(pm_builtin_free_name(callee_of(call).c_str()));
+    const char *arguments = pm_data_arguments(pm_builtin_free_name(callee_of(call).c_str()));
     unsigned uses = 0;
     for (unsigned i = 0; arguments && arguments[i]; i++)
         uses |= pm_argument_use(arguments, i);

@@ -47,6 +47,14 @@ static const struct known_arguments text_functions[] = {
     {"scanf", "rwwwwwwww"},
     {"__isoc99_scanf", "rwwwwwwww"},
     {"fread", "w"},
+    {"fwrite", "r"},
+    {"fputs", "r"},
+    {"puts", "r"},
+    {"write", "-r"},
+    {"pwrite", "-r"},
+    {"pwrite64", "-r"},
+    {"send", "-r"},
+    {"sendto", "-r"},
     {"fgets", "w"},
     {"read", "-w"},
     {"pread", "-w"},
@@ -71,6 +79,62 @@ static const struct known_arguments text_functions[] = {
     {"frexp", "-w"},
     {"modf", "-w"},
     {"sincos", "-ww"},
+};
+
+/* MPI, by names without the prefix and in small letters: the same in C and in Fortran, where the
+ * place of the error comes last. Buffers of calls that do not wait for them are touched later, by
+ * the library: they count for the statement that hands them over. */
+static const struct known_arguments mpi_functions[] = {
+    {"send", "r"},
+    {"bsend", "r"},
+    {"ssend", "r"},
+    {"rsend", "r"},
+    {"recv", "w"},
+    {"mrecv", "w"},
+    {"sendrecv", "r----w"},
+    {"sendrecv_replace", "b"},
+    {"bcast", "b"},
+    {"reduce", "rw"},
+    {"allreduce", "rw"},
+    {"reduce_local", "rb"},
+    {"reduce_scatter", "rwr"},
+    {"reduce_scatter_block", "rw"},
+    {"scan", "rw"},
+    {"exscan", "rw"},
+    {"gather", "r--w"},
+    {"gatherv", "r--wrr"},
+    {"allgather", "r--w"},
+    {"allgatherv", "r--wrr"},
+    {"scatter", "r--w"},
+    {"scatterv", "rrr-w"},
+    {"alltoall", "r--w"},
+    {"alltoallv", "rrr-wrr"},
+    {"alltoallw", "rrrrwrrr"},
+    {"neighbor_allgather", "r--w"},
+    {"neighbor_allgatherv", "r--wrr"},
+    {"neighbor_alltoall", "r--w"},
+    {"neighbor_alltoallv", "rrr-wrr"},
+    {"neighbor_alltoallw", "rrrrwrrr"},
+    {"put", "r"},
+    {"get", "w"},
+    {"accumulate", "r"},
+    {"get_accumulate", "r--w"},
+    {"fetch_and_op", "rw"},
+    {"compare_and_swap", "rrw"},
+    {"pack", "r--w"},
+    {"unpack", "r--w"},
+    {"file_read", "-w"},
+    {"file_read_all", "-w"},
+    {"file_read_shared", "-w"},
+    {"file_read_ordered", "-w"},
+    {"file_read_at", "--w"},
+    {"file_read_at_all", "--w"},
+    {"file_write", "-r"},
+    {"file_write_all", "-r"},
+    {"file_write_shared", "-r"},
+    {"file_write_ordered", "-r"},
+    {"file_write_at", "--r"},
+    {"file_write_at_all", "--r"},
 };
 
 static const struct known_arguments algorithms[] = {
@@ -189,6 +253,55 @@ static const char *arguments_of(const struct known_arguments *functions, size_t 
     return NULL;
 }
 
+/* Of this name, without _init and an i or r in front, which say when it is done. */
+static const char *mpi_operation(const char *name)
+{
+    static const char *const later[] = {"i", "r", "file_i"};
+    char plain[64];
+    size_t len = strlen(name);
+    if (len > strlen("_init") && strcmp(name + len - strlen("_init"), "_init") == 0)
+        len -= strlen("_init");
+    if (len >= sizeof plain)
+        return NULL;
+    memcpy(plain, name, len);
+    plain[len] = 0;
+    const char *known = arguments_of(mpi_functions, N_OF(mpi_functions), plain);
+    for (size_t i = 0; !known && i < N_OF(later); i++) {
+        size_t n = strlen(later[i]), kept = n - 1; /* of file_i, file_ is the name's */
+        if (strncmp(plain, later[i], n) != 0)
+            continue;
+        memmove(plain + kept, plain + n, len - n + 1);
+        known = arguments_of(mpi_functions, N_OF(mpi_functions), plain);
+        memcpy(plain, name, len);
+        plain[len] = 0;
+    }
+    return known;
+}
+
+/* In C MPI_Send, and MPI_Send_c with counts of 64 bits; in Fortran mpi_send_ and mpi_send_f08_. */
+static const char *mpi_arguments(const char *name)
+{
+    static const char prefix[] = "mpi_";
+    static const char *const ends[] = {"_f08ts_", "_f08_", "__", "_", "_c"};
+    char plain[64];
+    size_t n = strlen(prefix), len = 0;
+    name += *name == 'P' || *name == 'p';
+    for (; name[len] && len + 1 < sizeof plain; len++)
+        plain[len] =
+            (char)(name[len] >= 'A' && name[len] <= 'Z' ? name[len] + ('a' - 'A') : name[len]);
+    plain[len] = 0;
+    if (name[len] || strncmp(plain, prefix, n) != 0)
+        return NULL;
+    for (size_t i = 0; i < N_OF(ends); i++) {
+        size_t end = strlen(ends[i]);
+        if (len <= n + end || strcmp(plain + len - end, ends[i]) != 0)
+            continue;
+        plain[len - end] = 0;
+        break;
+    }
+    return mpi_operation(plain + n);
+}
+
 const char *pm_builtin_free_name(const char *linkage)
 {
     static const char prefix[] = "__builtin_";
@@ -201,9 +314,15 @@ const char *pm_memory_arguments(const char *name)
     return arguments_of(memory_functions, N_OF(memory_functions), name);
 }
 
-const char *pm_library_arguments(const char *name)
+const char *pm_data_arguments(const char *name)
 {
     const char *known = pm_memory_arguments(name);
+    return known ? known : mpi_arguments(name);
+}
+
+const char *pm_library_arguments(const char *name)
+{
+    const char *known = pm_data_arguments(name);
     return known ? known : arguments_of(text_functions, N_OF(text_functions), name);
 }
 

@@ -25,6 +25,8 @@ const char *pm_builtin_free_name(const char *linkage);
 
 /* A letter for each argument, for pm_argument_use. NULL: it is no memory function. A constant. */
 const char *pm_memory_arguments(const char *name);
+/* Also of MPI's functions: what they cost is for these data. */
+const char *pm_data_arguments(const char *name);
 /* Also of functions of C's library that read and write text and files. */
 const char *pm_library_arguments(const char *name);
 unsigned pm_argument_use(const char *arguments, unsigned index);

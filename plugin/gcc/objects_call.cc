@@ -91,31 +91,34 @@ static tree made_for_call(tree argument)
     return TREE_CODE(argument) == ADDR_EXPR ? TREE_OPERAND(argument, 0) : NULL_TREE;
 }
 
-/* "z = matmul(x, y)", "read *, x": descriptors are made for the call, or are the arrays' own. */
+/* Descriptors are made for the call, or are the arrays' own. */
+static void note_fortran_argument(struct noted *noted, tree argument, unsigned use)
+{
+    if (use == 0 || !POINTER_TYPE_P(TREE_TYPE(argument)) || integer_zerop(argument))
+        return;
+    tree made = made_for_call(argument);
+    std::vector<pm_id> described;
+    if (made != NULL_TREE && VAR_P(made))
+        described = pm_fact_made_for(DECL_ORIGIN(made));
+    for (pm_id object : described)
+        pm_access_add(&noted->objects, object, access_of_use(use));
+    if (described.empty())
+        note_argument(noted, argument, use);
+}
+
+/* "z = matmul(x, y)", "read *, x". */
 static void note_fortran_library(gcall *call, tree callee)
 {
     struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
-    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
-        tree argument = gimple_call_arg(call, i);
-        unsigned access = access_of_use(pm_fortran_argument_use(callee, i));
-        if (access == 0 || !POINTER_TYPE_P(TREE_TYPE(argument)) || integer_zerop(argument))
-            continue;
-        tree made = made_for_call(argument);
-        std::vector<pm_id> described;
-        if (made != NULL_TREE && VAR_P(made))
-            described = pm_fact_made_for(DECL_ORIGIN(made));
-        for (pm_id object : described)
-            pm_access_add(&noted.objects, object, access);
-        if (described.empty())
-            note_argument(&noted, argument, pm_fortran_argument_use(callee, i));
-    }
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++)
+        note_fortran_argument(&noted, gimple_call_arg(call, i), pm_fortran_argument_use(callee, i));
     noted_calls.push_back(noted);
 }
 
 void pm_objects_note_call(gcall *call)
 {
     tree callee = gimple_call_fndecl(call);
-    const char *arguments = callee != NULL_TREE ? pm_memory_arguments(plain_name(callee)) : NULL;
+    const char *arguments = callee != NULL_TREE ? pm_data_arguments(plain_name(callee)) : NULL;
     if (arguments == NULL && callee != NULL_TREE && pm_fact_is_cxx_library(callee))
         note_library_call(call, callee);
     if (callee != NULL_TREE && pm_fact_is_fortran() && pm_fortran_works_on_data(callee))
@@ -123,8 +126,13 @@ void pm_objects_note_call(gcall *call)
     if (arguments == NULL)
         return;
     struct noted noted = {gimple_location(call), plain_name(callee), true, {}};
-    for (unsigned i = 0; arguments[i] != 0 && i < gimple_call_num_args(call); i++)
-        note_argument(&noted, gimple_call_arg(call, i), pm_argument_use(arguments, i));
+    for (unsigned i = 0; arguments[i] != 0 && i < gimple_call_num_args(call); i++) {
+        unsigned use = pm_argument_use(arguments, i);
+        if (pm_fact_is_fortran())
+            note_fortran_argument(&noted, gimple_call_arg(call, i), use);
+        else
+            note_argument(&noted, gimple_call_arg(call, i), use);
+    }
     noted_calls.push_back(noted);
 }
 
@@ -163,7 +171,7 @@ bool pm_objects_of_call(const rtx_insn *call, std::vector<struct pm_access> *out
     location_t location = INSN_LOCATION(call);
     if (function == NULL) /* the memory is the callee's matter */
         return true;
-    if (pm_memory_arguments(function) == NULL) {
+    if (pm_data_arguments(function) == NULL) {
         take_noted(location, false, function, &known, out);
         return known;
     }

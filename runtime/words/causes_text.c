@@ -50,6 +50,8 @@ static bool put_noun(struct pm_baggage_text *to, const struct pm_run_word *noun)
 static void add_sentence(struct spoken *s, uint32_t number)
 {
     const struct pm_run_word *word = pm_words_at(number);
+    if (word != NULL && word->kind == PM_WORD_CALL)
+        word = pm_words_at(word->a);
     const struct pm_run_word *verb =
         word != NULL && word->kind == PM_WORD_SENTENCE ? pm_words_at(word->a) : NULL;
     const struct pm_run_word *level = verb != NULL ? pm_words_at(verb->a) : NULL;

@@ -59,6 +59,8 @@ void pm_words_pin(const struct pm_run_word *word)
     const uint32_t *nouns = (const uint32_t *)(word + 1);
     if (word->kind == PM_WORD_MAPPING)
         pm_words.spoken[word->a].pinned = pm_words.spoken[word->b].pinned = true;
+    else if (word->kind == PM_WORD_CALL)
+        pm_words.spoken[word->a].pinned = true;
     else if (word->kind == PM_WORD_NOUN && word->b != 0)
         pm_words.spoken[word->b].pinned = true;
     else if (word->kind != PM_WORD_SENTENCE)

@@ -778,6 +778,7 @@ const struct pmr_words_api pm_words_api = {
     .point = define_point,
     .map_at = define_mapping_at,
     .meet = pm_meet,
+    .called_from = pm_words_called_from,
 };
 
 /* Slots of one size follow each other, where a compiler aligned them to 16 bytes with zeros

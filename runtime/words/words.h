@@ -64,9 +64,13 @@ void pm_draft_end(struct pm_draft *d);
 /* The number of that word; 0: there is none. add: it is made; 0: no room. */
 uint32_t pm_words_find(const struct pm_draft *d);
 uint32_t pm_words_add(const struct pm_draft *d);
-/* Gives a sentence a noun in the context tree. */
+/* Gives a sentence, a call of one or a set a noun in the context tree. */
 void pm_words_speak(uint32_t sentence);
 bool pm_words_is(uint32_t number, enum pm_word_kind kind);
+
+/* --- calls.c --- */
+/* A sentence as a call says it. Takes the lock when it is new. */
+uint32_t pm_words_called_from(uint32_t sentence, const void *return_address);
 
 /* --- merge.c --- */
 /* A noun that is not there yet, as a word; or as what it is counted as. */

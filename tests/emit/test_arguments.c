@@ -29,6 +29,52 @@ static void memory_functions_say_what_they_do_with_each_argument(void **state)
     assert_string_equal(pm_builtin_free_name("my__builtin_memcpy"), "my__builtin_memcpy");
 }
 
+static unsigned mpi_use(const char *name, unsigned index)
+{
+    const char *arguments = pm_data_arguments(name);
+    return arguments ? pm_argument_use(arguments, index) : UINT32_MAX;
+}
+
+static void mpi_reads_and_writes_buffers_in_all_its_languages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned index, use;
+    } cases[] = {{"MPI_Send", 0, PM_USE_READS},
+                 {"PMPI_Recv", 0, PM_USE_WRITES},
+                 {"MPI_Isend_c", 0, PM_USE_READS},
+                 {"MPI_Issend", 0, PM_USE_READS},
+                 {"MPI_Recv_init", 0, PM_USE_WRITES},
+                 {"MPI_Irecv", 0, PM_USE_WRITES},
+                 {"mpi_irsend_", 0, PM_USE_READS},
+                 {"mpi_sendrecv_", 5, PM_USE_WRITES},
+                 {"mpi_allreduce_f08_", 1, PM_USE_WRITES},
+                 {"mpi_ireduce_scatter_block_f08ts_", 1, PM_USE_WRITES},
+                 {"mpi_bcast__", 0, BOTH},
+                 {"MPI_Rget_accumulate", 3, PM_USE_WRITES},
+                 {"MPI_File_iread_at", 2, PM_USE_WRITES},
+                 {"MPI_File_write_all", 1, PM_USE_READS},
+                 {"MPI_Ineighbor_alltoallw", 4, PM_USE_WRITES},
+                 {"MPI_Allreduce_init", 0, PM_USE_READS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (mpi_use(cases[i].name, cases[i].index) != cases[i].use)
+            fail_msg("argument %u of %s: %u", cases[i].index, cases[i].name,
+                     mpi_use(cases[i].name, cases[i].index));
+    static const char *const others[] = {
+        "MPI_Comm_rank",
+        "MPI_",
+        "mpi_f08_",
+        "Send",
+        "send_",
+        "MPI_Wait",
+        "MPI_A_name_that_is_longer_than_any_of_the_functions_of_MPI_that_there_are"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(pm_data_arguments(others[i]));
+    assert_int_equal(pm_argument_use(pm_library_arguments("MPI_Send"), 0), PM_USE_READS);
+    assert_null(pm_memory_arguments("MPI_Send"));
+}
+
 static void algorithms_read_unless_they_are_known_to_write(void **state)
 {
     (void)state;
@@ -101,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_functions_say_what_they_do_with_each_argument),
+        cmocka_unit_test(mpi_reads_and_writes_buffers_in_all_its_languages),
         cmocka_unit_test(algorithms_read_unless_they_are_known_to_write),
         cmocka_unit_test(algorithms_take_whole_elements_if_they_move_them),
         cmocka_unit_test(functions_that_call_back_pass_known_arguments_on),

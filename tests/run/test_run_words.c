@@ -80,6 +80,8 @@ static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_n
         {.kind = PM_WORD_VERB | PM_WORD_MERGED, .a = 1},
         {.kind = PM_WORD_MAPPING, .a = 5, .b = 6, .line_no = 2}, /* at a point that is a noun */
         {.kind = PM_WORD_SENTENCE, .a = 4, .n_nouns = PM_WORDS_MAX_NOUNS + 1},
+        {.kind = PM_WORD_CALL, .a = 4},               /* of a verb */
+        {.kind = PM_WORD_CALL, .a = 5, .n_nouns = 1}, /* with a noun */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct make_run run;
@@ -96,6 +98,23 @@ static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_n
         pm_run_file_free(file);
         make_run_release(&run);
     }
+}
+
+static void a_call_is_of_the_object_at_its_address(void **state)
+{
+    (void)state;
+    static const struct pm_run_word call = {
+        .kind = PM_WORD_CALL, .a = 6, .b = 1, .address = 0x2000};
+    struct make_run run;
+    add_word(&run, make_words(&run), &call, NULL, "", 0);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    const struct pm_run_file_word *word = pm_run_file_word(file, 7);
+    assert_true(word->kind == PM_WORD_CALL && word->a == 6 && word->address == 0x1fff);
+    assert_int_equal(word->object, PM_RUN_FILE_NO_OBJECT);
+    assert_int_equal(pm_run_file_word(file, 5)->object, PM_RUN_FILE_NO_OBJECT);
+    pm_run_file_free(file);
+    make_run_release(&run);
 }
 
 /* Noun 8 counts as 9, which comes later; what is merged into itself, into another kind, or into
@@ -167,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_read_in_their_order),
         cmocka_unit_test(a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_number),
+        cmocka_unit_test(a_call_is_of_the_object_at_its_address),
         cmocka_unit_test(a_noun_may_be_merged_into_a_later_one),
         cmocka_unit_test(a_damaged_length_ends_the_words),
         cmocka_unit_test(no_change_of_a_byte_does_harm),

@@ -80,20 +80,19 @@ static void wrapped(const struct coarray_call *call, void **function, const coar
         image = coarray_image(noun, image_of((int)argument(words, call->image)));
     if (call->verb == COARRAY_DEALLOCATE)
         memcpy(&before, (const void *)words[0], sizeof before);
-    struct pm_sentence sentence = coarray_sentence(call->verb, noun, image);
+    struct pm_sentence sentence = pm_called_from(coarray_sentence(call->verb, noun, image), site);
     pm_enter_at(sentence, sp);
     (void)pm_forward(*function, call->n, words);
     changed(call, words, before, site);
     pm_leave_at(sentence, sp);
 }
 
-#define CALL(symbol, count, ...)                                             \
-    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PM_FORWARD_PARAMETERS);    \
-    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PM_FORWARD_PARAMETERS)     \
-    {                                                                        \
-        static void *real;                                                   \
-        const coarray_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;   \
-        wrapped(&call_##symbol, &real, words, pm_stack_pointer(),            \
-                __builtin_extract_return_addr(__builtin_return_address(0))); \
+#define CALL(symbol, count, ...)                                                      \
+    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PM_FORWARD_PARAMETERS);             \
+    PM_ADAPTER_EXPORT void _gfortran_caf_##symbol(PM_FORWARD_PARAMETERS)              \
+    {                                                                                 \
+        static void *real;                                                            \
+        const coarray_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;            \
+        wrapped(&call_##symbol, &real, words, pm_stack_pointer(), PM_ADAPTER_CALLER); \
     }
 #include "calls.def"

@@ -17,21 +17,21 @@
 
 /* --- calls of one descriptor --- */
 
-#define CALL(type, name, parameters, arguments, of, verb)     \
-    PM_ADAPTER_LIBC(type, name, parameters)                   \
-    PM_ADAPTER_EXPORT type name parameters;                   \
-    PM_ADAPTER_EXPORT type name parameters                    \
-    {                                                         \
-        if (!PM_ADAPTER_FOUND(name))                          \
-            return NOT_FOUND;                                 \
-        if (!io_is_measured())                                \
-            return real_##name arguments;                     \
-        const struct io_call call = io_call((of), IO_##verb); \
-        pm_enter(call.sentence);                              \
-        type result = real_##name arguments;                  \
-        io_cost(&call, (ssize_t)result);                      \
-        pm_leave(call.sentence);                              \
-        return result;                                        \
+#define CALL(type, name, parameters, arguments, of, verb)                        \
+    PM_ADAPTER_LIBC(type, name, parameters)                                      \
+    PM_ADAPTER_EXPORT type name parameters;                                      \
+    PM_ADAPTER_EXPORT type name parameters                                       \
+    {                                                                            \
+        if (!PM_ADAPTER_FOUND(name))                                             \
+            return NOT_FOUND;                                                    \
+        if (!io_is_measured())                                                   \
+            return real_##name arguments;                                        \
+        const struct io_call call = io_call((of), IO_##verb, PM_ADAPTER_CALLER); \
+        pm_enter(call.sentence);                                                 \
+        type result = real_##name arguments;                                     \
+        io_cost(&call, (ssize_t)result);                                         \
+        pm_leave(call.sentence);                                                 \
+        return result;                                                           \
     }
 #define OF_FD(type, name, parameters, arguments, verb) \
     CALL(type, name, parameters, arguments, io_noun_of(fd), verb)
@@ -139,7 +139,8 @@ PM_ADAPTER_EXPORT void sync(void)
         real_sync();
         return;
     }
-    const struct io_call call = io_call(io_named("file", "(all files)"), IO_SYNC);
+    const struct io_call call =
+        io_call(io_named("file", "(all files)"), IO_SYNC, PM_ADAPTER_CALLER);
     pm_enter(call.sentence);
     real_sync();
     io_cost(&call, 0);
@@ -156,20 +157,20 @@ static ssize_t bytes_of(const struct mmsghdr *messages, int n)
     return bytes;
 }
 
-#define MESSAGES(name, parameters, arguments, verb)                     \
-    PM_ADAPTER_LIBC(int, name, parameters)                              \
-    PM_ADAPTER_EXPORT int name parameters                               \
-    {                                                                   \
-        if (!PM_ADAPTER_FOUND(name))                                    \
-            return NOT_FOUND;                                           \
-        if (!io_is_measured())                                          \
-            return real_##name arguments;                               \
-        const struct io_call call = io_call(io_noun_of(fd), IO_##verb); \
-        pm_enter(call.sentence);                                        \
-        int result = real_##name arguments;                             \
-        io_cost(&call, bytes_of(messages, result));                     \
-        pm_leave(call.sentence);                                        \
-        return result;                                                  \
+#define MESSAGES(name, parameters, arguments, verb)                                        \
+    PM_ADAPTER_LIBC(int, name, parameters)                                                 \
+    PM_ADAPTER_EXPORT int name parameters                                                  \
+    {                                                                                      \
+        if (!PM_ADAPTER_FOUND(name))                                                       \
+            return NOT_FOUND;                                                              \
+        if (!io_is_measured())                                                             \
+            return real_##name arguments;                                                  \
+        const struct io_call call = io_call(io_noun_of(fd), IO_##verb, PM_ADAPTER_CALLER); \
+        pm_enter(call.sentence);                                                           \
+        int result = real_##name arguments;                                                \
+        io_cost(&call, bytes_of(messages, result));                                        \
+        pm_leave(call.sentence);                                                           \
+        return result;                                                                     \
     }
 MESSAGES(recvmmsg,
          (int fd, struct mmsghdr *messages, unsigned n, int flags, struct timespec *limit),
@@ -179,25 +180,25 @@ MESSAGES(sendmmsg, (int fd, struct mmsghdr *messages, unsigned n, int flags),
 
 /* --- from one descriptor to another: both are active, the time is the second's --- */
 
-#define COPY(name, parameters, arguments)                             \
-    PM_ADAPTER_LIBC(ssize_t, name, parameters)                        \
-    PM_ADAPTER_EXPORT ssize_t name parameters                         \
-    {                                                                 \
-        if (!PM_ADAPTER_FOUND(name))                                  \
-            return NOT_FOUND;                                         \
-        if (!io_is_measured())                                        \
-            return real_##name arguments;                             \
-        struct io_call from = io_call(io_noun_of(in), IO_READ);       \
-        const struct io_call to = io_call(io_noun_of(out), IO_WRITE); \
-        from.start_ns = 0;                                            \
-        pm_enter(from.sentence);                                      \
-        pm_enter(to.sentence);                                        \
-        ssize_t result = real_##name arguments;                       \
-        io_cost(&to, result);                                         \
-        pm_leave(to.sentence);                                        \
-        io_cost(&from, result);                                       \
-        pm_leave(from.sentence);                                      \
-        return result;                                                \
+#define COPY(name, parameters, arguments)                                                \
+    PM_ADAPTER_LIBC(ssize_t, name, parameters)                                           \
+    PM_ADAPTER_EXPORT ssize_t name parameters                                            \
+    {                                                                                    \
+        if (!PM_ADAPTER_FOUND(name))                                                     \
+            return NOT_FOUND;                                                            \
+        if (!io_is_measured())                                                           \
+            return real_##name arguments;                                                \
+        struct io_call from = io_call(io_noun_of(in), IO_READ, PM_ADAPTER_CALLER);       \
+        const struct io_call to = io_call(io_noun_of(out), IO_WRITE, PM_ADAPTER_CALLER); \
+        from.start_ns = 0;                                                               \
+        pm_enter(from.sentence);                                                         \
+        pm_enter(to.sentence);                                                           \
+        ssize_t result = real_##name arguments;                                          \
+        io_cost(&to, result);                                                            \
+        pm_leave(to.sentence);                                                           \
+        io_cost(&from, result);                                                          \
+        pm_leave(from.sentence);                                                         \
+        return result;                                                                   \
     }
 COPY(sendfile, (int out, int in, off_t *at, size_t n), (out, in, at, n))
 COPY(sendfile64, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
@@ -209,10 +210,10 @@ COPY(splice, (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsign
 /* --- descriptors come and go --- */
 
 /* What it is can be told when it is open. */
-static int opened(uint64_t start_ns, int fd)
+static int opened(uint64_t start_ns, int fd, const void *caller)
 {
     struct io_noun *noun = fd >= 0 ? io_opened(fd) : io_named("file", "(cannot be opened)");
-    struct io_call call = io_call(noun, IO_OPEN);
+    struct io_call call = io_call(noun, IO_OPEN, caller);
     call.start_ns = start_ns;
     pm_enter(call.sentence);
     io_cost(&call, fd < 0 ? -1 : 0);
@@ -225,17 +226,17 @@ static bool needs_mode(int flags)
     return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-#define OPEN(name, parameters, arguments)               \
-    PM_ADAPTER_LIBC(int, name, parameters)              \
-    PM_ADAPTER_EXPORT int name parameters;              \
-    PM_ADAPTER_EXPORT int name parameters               \
-    {                                                   \
-        if (!PM_ADAPTER_FOUND(name))                    \
-            return NOT_FOUND;                           \
-        if (!io_is_measured())                          \
-            return real_##name arguments;               \
-        uint64_t start_ns = pm_adapter_now_ns();        \
-        return opened(start_ns, real_##name arguments); \
+#define OPEN(name, parameters, arguments)                                  \
+    PM_ADAPTER_LIBC(int, name, parameters)                                 \
+    PM_ADAPTER_EXPORT int name parameters;                                 \
+    PM_ADAPTER_EXPORT int name parameters                                  \
+    {                                                                      \
+        if (!PM_ADAPTER_FOUND(name))                                       \
+            return NOT_FOUND;                                              \
+        if (!io_is_measured())                                             \
+            return real_##name arguments;                                  \
+        uint64_t start_ns = pm_adapter_now_ns();                           \
+        return opened(start_ns, real_##name arguments, PM_ADAPTER_CALLER); \
     }
 OPEN(creat, (const char *path, mode_t mode), (path, mode))
 OPEN(creat64, (const char *path, mode_t mode), (path, mode))
@@ -245,23 +246,23 @@ OPEN(__openat_2, (int folder, const char *path, int flags), (folder, path, flags
 OPEN(__openat64_2, (int folder, const char *path, int flags), (folder, path, flags))
 
 /* A mode is given only where it is needed. */
-#define OPEN_MODE(name, parameters, ...)                         \
-    PM_ADAPTER_LIBC(int, name, parameters)                       \
-    PM_ADAPTER_EXPORT int name parameters                        \
-    {                                                            \
-        mode_t mode = 0;                                         \
-        if (needs_mode(flags)) {                                 \
-            va_list list;                                        \
-            va_start(list, flags);                               \
-            mode = va_arg(list, mode_t);                         \
-            va_end(list);                                        \
-        }                                                        \
-        if (!PM_ADAPTER_FOUND(name))                             \
-            return NOT_FOUND;                                    \
-        if (!io_is_measured())                                   \
-            return real_##name(__VA_ARGS__, mode);               \
-        uint64_t start_ns = pm_adapter_now_ns();                 \
-        return opened(start_ns, real_##name(__VA_ARGS__, mode)); \
+#define OPEN_MODE(name, parameters, ...)                                            \
+    PM_ADAPTER_LIBC(int, name, parameters)                                          \
+    PM_ADAPTER_EXPORT int name parameters                                           \
+    {                                                                               \
+        mode_t mode = 0;                                                            \
+        if (needs_mode(flags)) {                                                    \
+            va_list list;                                                           \
+            va_start(list, flags);                                                  \
+            mode = va_arg(list, mode_t);                                            \
+            va_end(list);                                                           \
+        }                                                                           \
+        if (!PM_ADAPTER_FOUND(name))                                                \
+            return NOT_FOUND;                                                       \
+        if (!io_is_measured())                                                      \
+            return real_##name(__VA_ARGS__, mode);                                  \
+        uint64_t start_ns = pm_adapter_now_ns();                                    \
+        return opened(start_ns, real_##name(__VA_ARGS__, mode), PM_ADAPTER_CALLER); \
     }
 OPEN_MODE(open, (const char *path, int flags, ...), path, flags)
 OPEN_MODE(open64, (const char *path, int flags, ...), path, flags)
@@ -276,7 +277,7 @@ PM_ADAPTER_EXPORT int close(int fd)
     struct io_noun *noun = io_is_measured() ? io_noun_of_open(fd) : NULL;
     if (!noun)
         return real_close(fd);
-    const struct io_call call = io_call(noun, IO_CLOSE);
+    const struct io_call call = io_call(noun, IO_CLOSE, PM_ADAPTER_CALLER);
     io_set(fd, NULL);
     pm_enter(call.sentence);
     int result = real_close(fd);
@@ -315,23 +316,23 @@ DUPLICATE(dup2, (int from, int to), (from, to))
 DUPLICATE(dup3, (int from, int to, int flags), (from, to, flags))
 
 /* Whoever is accepted counts for the address that it came to. */
-#define ACCEPT(name, parameters, arguments)                   \
-    PM_ADAPTER_LIBC(int, name, parameters)                    \
-    PM_ADAPTER_EXPORT int name parameters                     \
-    {                                                         \
-        if (!PM_ADAPTER_FOUND(name))                          \
-            return NOT_FOUND;                                 \
-        if (!io_is_measured())                                \
-            return real_##name arguments;                     \
-        struct io_noun *noun = io_noun_of(fd);                \
-        const struct io_call call = io_call(noun, IO_ACCEPT); \
-        pm_enter(call.sentence);                              \
-        int result = real_##name arguments;                   \
-        io_cost(&call, result < 0 ? -1 : 0);                  \
-        pm_leave(call.sentence);                              \
-        if (result >= 0)                                      \
-            io_set(result, noun);                             \
-        return result;                                        \
+#define ACCEPT(name, parameters, arguments)                                      \
+    PM_ADAPTER_LIBC(int, name, parameters)                                       \
+    PM_ADAPTER_EXPORT int name parameters                                        \
+    {                                                                            \
+        if (!PM_ADAPTER_FOUND(name))                                             \
+            return NOT_FOUND;                                                    \
+        if (!io_is_measured())                                                   \
+            return real_##name arguments;                                        \
+        struct io_noun *noun = io_noun_of(fd);                                   \
+        const struct io_call call = io_call(noun, IO_ACCEPT, PM_ADAPTER_CALLER); \
+        pm_enter(call.sentence);                                                 \
+        int result = real_##name arguments;                                      \
+        io_cost(&call, result < 0 ? -1 : 0);                                     \
+        pm_leave(call.sentence);                                                 \
+        if (result >= 0)                                                         \
+            io_set(result, noun);                                                \
+        return result;                                                           \
     }
 ACCEPT(accept, (int fd, __SOCKADDR_ARG address, socklen_t *restrict bytes), (fd, address, bytes))
 ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *restrict bytes, int flags),
@@ -345,7 +346,7 @@ PM_ADAPTER_EXPORT int connect(int fd, __CONST_SOCKADDR_ARG address, socklen_t by
     if (!io_is_measured())
         return real_connect(fd, address, bytes);
     struct io_noun *noun = io_peer(address.__sockaddr__, bytes, fd);
-    const struct io_call call = io_call(noun, IO_CONNECT);
+    const struct io_call call = io_call(noun, IO_CONNECT, PM_ADAPTER_CALLER);
     pm_enter(call.sentence);
     int result = real_connect(fd, address, bytes);
     io_cost(&call, result);

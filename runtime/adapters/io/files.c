@@ -399,7 +399,7 @@ void io_forget(unsigned first, unsigned last)
 
 /* --- a call --- */
 
-struct io_call io_call(struct io_noun *noun, enum io_verb verb)
+struct io_call io_call(struct io_noun *noun, enum io_verb verb, const void *caller)
 {
     if (noun->is_socket && verb == IO_READ)
         verb = IO_RECEIVE;
@@ -411,7 +411,8 @@ struct io_call io_call(struct io_noun *noun, enum io_verb verb)
         sentence = pm_define_sentence(verbs[verb], &one, 1).id;
         __atomic_store_n(&noun->sentences[verb], sentence, __ATOMIC_RELAXED);
     }
-    return (struct io_call){{sentence}, verb, pm_adapter_now_ns()};
+    struct pm_sentence call = pm_called_from((struct pm_sentence){sentence}, caller);
+    return (struct io_call){call, verb, pm_adapter_now_ns()};
 }
 
 void io_cost(const struct io_call *call, ssize_t result)

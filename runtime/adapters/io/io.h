@@ -54,7 +54,8 @@ struct io_call {
     enum io_verb verb;
     uint64_t start_ns;
 };
-struct io_call io_call(struct io_noun *noun, enum io_verb verb);
+/* caller: what libc's function returns to; NULL: that is no code of the program. */
+struct io_call io_call(struct io_noun *noun, enum io_verb verb, const void *caller);
 /* result: -1 failed, else bytes. */
 void io_cost(const struct io_call *call, ssize_t result);
 

@@ -160,7 +160,7 @@ static ssize_t read_file(FILE *file, void *bytes, ssize_t n)
 {
     if (!io_is_measured())
         return libc.read(file, bytes, n);
-    const struct io_call call = io_call(io_noun_of(file->_fileno), IO_READ);
+    const struct io_call call = io_call(io_noun_of(file->_fileno), IO_READ, NULL);
     pm_enter(call.sentence);
     ssize_t result = libc.read(file, bytes, n);
     io_cost(&call, result);
@@ -178,7 +178,7 @@ static ssize_t write_file(FILE *file, const void *bytes, ssize_t n)
     const struct pm_cause now = here();
     if (s)
         note_before(s, now);
-    const struct io_call call = io_call(io_noun_of(file->_fileno), IO_WRITE);
+    const struct io_call call = io_call(io_noun_of(file->_fileno), IO_WRITE, NULL);
     pm_enter(call.sentence);
     ssize_t result = libc.write(file, bytes, n);
     size_t own = result > 0 ? (size_t)result : 0;
@@ -231,7 +231,7 @@ static int close_file(FILE *file)
     struct io_noun *noun = io_is_measured() ? io_noun_of_open(file->_fileno) : NULL;
     if (!noun)
         return real(file);
-    const struct io_call call = io_call(noun, IO_CLOSE);
+    const struct io_call call = io_call(noun, IO_CLOSE, NULL);
     io_set(file->_fileno, NULL);
     struct stream *s = stream_of(file);
     if (s)
@@ -316,10 +316,10 @@ __attribute__((constructor)) static void take_over_all(void)
 
 /* --- what opens --- */
 
-static FILE *opened(uint64_t start_ns, FILE *file)
+static FILE *opened(uint64_t start_ns, FILE *file, const void *caller)
 {
     struct io_noun *noun = file ? io_opened(file->_fileno) : io_named("file", "(cannot be opened)");
-    struct io_call call = io_call(noun, IO_OPEN);
+    struct io_call call = io_call(noun, IO_OPEN, caller);
     call.start_ns = start_ns;
     pm_enter(call.sentence);
     io_cost(&call, file ? 0 : -1);
@@ -327,16 +327,16 @@ static FILE *opened(uint64_t start_ns, FILE *file)
     return file;
 }
 
-#define OPEN(name, parameters, arguments)               \
-    PM_ADAPTER_LIBC(FILE *, name, parameters)           \
-    PM_ADAPTER_EXPORT FILE *name parameters             \
-    {                                                   \
-        if (!PM_ADAPTER_FOUND(name))                    \
-            return NULL;                                \
-        if (!io_is_measured())                          \
-            return real_##name arguments;               \
-        uint64_t start_ns = pm_adapter_now_ns();        \
-        return opened(start_ns, real_##name arguments); \
+#define OPEN(name, parameters, arguments)                                  \
+    PM_ADAPTER_LIBC(FILE *, name, parameters)                              \
+    PM_ADAPTER_EXPORT FILE *name parameters                                \
+    {                                                                      \
+        if (!PM_ADAPTER_FOUND(name))                                       \
+            return NULL;                                                   \
+        if (!io_is_measured())                                             \
+            return real_##name arguments;                                  \
+        uint64_t start_ns = pm_adapter_now_ns();                           \
+        return opened(start_ns, real_##name arguments, PM_ADAPTER_CALLER); \
     }
 OPEN(fopen, (const char *restrict path, const char *restrict how), (path, how))
 OPEN(fopen64, (const char *restrict path, const char *restrict how), (path, how))

@@ -9,6 +9,9 @@
 static __thread const struct mpi_frame *outermost;
 static __thread uint64_t n_outermost;
 
+/* Who called Fortran's function, where that calls C's. */
+static __thread struct mpi_caller in_fortran;
+
 static bool is_within(uintptr_t sp)
 {
     return outermost && sp < (uintptr_t)outermost && outermost->number == n_outermost;
@@ -213,36 +216,46 @@ static void find_subject(struct mpi_frame *frame)
 }
 
 bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language language,
-               uintptr_t sp, struct mpi_frame *frame)
+               struct mpi_caller caller, struct mpi_frame *frame)
 {
-    if (is_within(sp) || !mpi_is_measured())
+    if (is_within(caller.sp) || !mpi_is_measured())
         return false;
     const struct mpi_dialect *mpi = mpi_dialect();
-    if (mpi && language == MPI_FORTRAN && !mpi->has_fortran_handles)
-        return false; /* it calls C's function, which we see */
+    if (mpi && language == MPI_FORTRAN && !mpi->has_fortran_handles) {
+        in_fortran = caller; /* it calls C's function, which we see */
+        return false;
+    }
+    if (language == MPI_C && caller.sp < in_fortran.sp)
+        caller.code = in_fortran.code;
     outermost = frame;
     frame->number = ++n_outermost;
     frame->arguments = (struct mpi_arguments){
         .call = call, .mpi = mpi, .words = words, .is_fortran = language != MPI_C};
-    frame->sp = sp;
+    frame->sp = caller.sp;
     keep_requests(frame);
     find_subject(frame);
     take_statuses(frame);
-    frame->outer = mpi_sentence(call->verb, frame->object, frame->peer, frame->tag);
+    frame->outer = pm_called_from(mpi_sentence(call->verb, frame->object, frame->peer, frame->tag),
+                                  caller.code);
     frame->inner.id = 0;
     if (call->to && call->from)
         frame->inner =
             mpi_sentence(MPI_RECEIVE, frame->object, frame->inner_peer, frame->inner_tag);
-    pm_enter_at(frame->outer, sp);
+    pm_enter_at(frame->outer, frame->sp);
     mpi_meeting_begins(frame);
     if (frame->inner.id) {
         frame->start_ns = frame->end_ns = mpi_now_ns();
         frame->cause = pm_capture();
         sent(frame);
-        pm_enter_at(frame->inner, sp);
+        pm_enter_at(frame->inner, frame->sp);
     }
     frame->start_ns = mpi_now_ns();
     return true;
+}
+
+void mpi_forwarded(void)
+{
+    in_fortran.sp = 0;
 }
 
 /* --- end --- */

@@ -27,27 +27,30 @@ static int not_there(const char *name, const mpi_word *words, unsigned error_at)
 
 /* n: of words that are handed on. */
 static int wrapped(const struct mpi_call *call, const char *name, void **function, unsigned n,
-                   mpi_word *words, enum mpi_language language, uintptr_t sp)
+                   mpi_word *words, enum mpi_language language, struct mpi_caller caller)
 {
     struct mpi_frame frame;
     void *real = mpi_function(name, function);
     if (!real)
         return not_there(name, words, language == MPI_C ? 0 : call->n - call->n_lacking);
-    if (!mpi_begin(call, words, language, sp, &frame))
-        return pm_forward(real, n, words);
+    bool is_ours = mpi_begin(call, words, language, caller, &frame);
     int result = pm_forward(real, n, words);
+    if (!is_ours) {
+        mpi_forwarded();
+        return result;
+    }
     mpi_end(&frame, result);
     return result;
 }
 
-#define WRAPPER(symbol, call, n_words, language)                               \
-    PM_ADAPTER_EXPORT int symbol(PM_FORWARD_PARAMETERS);                       \
-    PM_ADAPTER_EXPORT int symbol(PM_FORWARD_PARAMETERS)                        \
-    {                                                                          \
-        static void *real;                                                     \
-        mpi_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;               \
-        return wrapped(&call_##call, #symbol, &real, n_words, words, language, \
-                       pm_stack_pointer());                                    \
+#define WRAPPER(symbol, call, n_words, language)                                        \
+    PM_ADAPTER_EXPORT int symbol(PM_FORWARD_PARAMETERS);                                \
+    PM_ADAPTER_EXPORT int symbol(PM_FORWARD_PARAMETERS)                                 \
+    {                                                                                   \
+        static void *real;                                                              \
+        mpi_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;                        \
+        const struct mpi_caller caller = {pm_stack_pointer(), PM_ADAPTER_CALLER};       \
+        return wrapped(&call_##call, #symbol, &real, n_words, words, language, caller); \
     }
 /* Fortran's: the error and two lengths more. */
 #define CALL(C, f, n, ...)                              \

@@ -159,10 +159,15 @@ struct mpi_frame {
     mpi_word few_requests[MPI_FEW];
     uint64_t few_statuses[MPI_FEW * 3];
 };
-/* words: of the wrapper; some may be changed. sp: the wrapper's. false: nothing is to
- * be done at the end. */
+struct mpi_caller {
+    uintptr_t sp;     /* the wrapper's */
+    const void *code; /* that it returns to */
+};
+/* words: of the wrapper; some may be changed. false: nothing is to be done at the end. */
 bool mpi_begin(const struct mpi_call *call, mpi_word *words, enum mpi_language language,
-               uintptr_t sp, struct mpi_frame *frame);
+               struct mpi_caller caller, struct mpi_frame *frame);
+/* Behind a call of which mpi_begin said that nothing is to be done. */
+void mpi_forwarded(void);
 /* result: of C's function; Fortran has it in an argument. */
 void mpi_end(struct mpi_frame *frame, int result);
 
