@@ -156,16 +156,33 @@ static enum pm_status place_of_address(struct words *w, struct pm_run_file_word 
     return PM_OK;
 }
 
+/* An instruction of its own has a line only if one begins with it; else its name tells enough. */
+static enum pm_status need_begin(struct words *w, struct pm_run_file_word *word)
+{
+    struct pm_run_file_word before = *word;
+    before.address--;
+    before.texts[2] = PM_STR("");
+    enum pm_status status = place_of_address(w, &before);
+    if (before.line_no == word->line_no && pm_str_eq(before.texts[2], word->texts[2])) {
+        word->texts[2] = PM_STR("");
+        word->line_no = 0;
+    }
+    word->address = word->size_bytes = 0;
+    return status;
+}
+
 /* What is told by an address of code, or of a variable, is where that stands in the source. Then it
  * is one noun in all processes and copies of the code. Other memory (a lock that was allocated) is
  * where that stands which it is a part of (what has made it). */
 static enum pm_status find_place(struct words *w, struct pm_run_file_word *word)
 {
-    if (!word->address || word->size_bytes || word->texts[2].len || !w->binaries)
+    if (!word->address || word->size_bytes > 1 || word->texts[2].len || !w->binaries)
         return PM_OK;
     enum pm_status status = place_of_address(w, word);
     if (status != PM_OK)
         return status;
+    if (word->size_bytes)
+        return need_begin(w, word);
     if (word->texts[2].len) {
         word->address = 0;
         return PM_OK;

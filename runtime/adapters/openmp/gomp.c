@@ -24,9 +24,9 @@
         real_##name();                                                            \
         omp_wait_end(&wait);                                                      \
     }
-WAIT_VOID(GOMP_barrier, (omp_work_end(), THING_MEETING))
+WAIT_VOID(GOMP_barrier, (omp_work_end(), THING_GCC_MEETING))
 WAIT_VOID(GOMP_taskwait, THING_JOBS_WAIT)
-WAIT_VOID(GOMP_taskgroup_end, THING_GROUP_WAIT)
+WAIT_VOID(GOMP_taskgroup_end, THING_GCC_GROUP_WAIT)
 
 REAL(bool, GOMP_barrier_cancel, (void))
 {
@@ -36,7 +36,7 @@ REAL(bool, GOMP_barrier_cancel, (void))
     if (!omp_is_measured(site))
         return real_GOMP_barrier_cancel();
     omp_work_end();
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_MEETING, site, NULL));
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_MEETING, site, NULL));
     bool is_cancelled = real_GOMP_barrier_cancel();
     omp_wait_end(&wait);
     return is_cancelled;
@@ -99,16 +99,16 @@ REAL(void, GOMP_ordered_start, (void))
         real_GOMP_ordered_start();
         return;
     }
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_IN_TURN_ACQUIRE, site, NULL));
+    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_IN_TURN_ACQUIRE, site, NULL));
     real_GOMP_ordered_start();
     omp_wait_end(&wait);
     ordered_site = site;
-    pm_enter_at(omp_sentence(THING_IN_TURN, site, NULL), OMP_CALLER_SP(0));
+    pm_enter_at(omp_sentence(THING_GCC_IN_TURN, site, NULL), OMP_CALLER_SP(0));
 }
 REAL(void, GOMP_ordered_end, (void))
 {
     if (ordered_site && omp_is_measured(OMP_SITE))
-        pm_leave(omp_sentence(THING_IN_TURN, ordered_site, NULL));
+        pm_leave(omp_sentence(THING_GCC_IN_TURN, ordered_site, NULL));
     ordered_site = 0;
     if (FOUND(GOMP_ordered_end))
         real_GOMP_ordered_end();
@@ -169,8 +169,8 @@ static void told_end(enum omp_thing end, uintptr_t site)
 static bool loop_begin(void *real, unsigned n, unsigned step, unsigned chunk,
                        const pm_forward_word *words, uintptr_t site, uintptr_t sp)
 {
-    omp_work_begin(omp_sentence(THING_WORK, site, NULL), sp, step ? (long)words[step - 1] : 1);
-    told_end(THING_WORK_END, site);
+    omp_work_begin(omp_sentence(THING_GCC_WORK, site, NULL), sp, step ? (long)words[step - 1] : 1);
+    told_end(THING_GCC_WORK_END, site);
     bool has_chunk = (pm_forward(real, n, words) & 0xff) != 0;
     const long *start = (const long *)words[chunk - 1], *end = (const long *)words[chunk];
     if (has_chunk && start && end)
@@ -219,9 +219,9 @@ static bool loop_begin(void *real, unsigned n, unsigned step, unsigned chunk,
         return result;                                                                           \
     }
 /* Results of functions without one are nothing. */
-WORK_END(int, GOMP_loop_end, THING_WORK_END)
+WORK_END(int, GOMP_loop_end, THING_GCC_WORK_END)
 WORK_END(int, GOMP_sections_end, THING_GCC_PARTS_END)
-WORK_END(bool, GOMP_loop_end_cancel, THING_WORK_END)
+WORK_END(bool, GOMP_loop_end_cancel, THING_GCC_WORK_END)
 WORK_END(bool, GOMP_sections_end_cancel, THING_GCC_PARTS_END)
 
 #define WORK_END_NOWAIT(name)          \
@@ -452,9 +452,3 @@ REAL(void, GOMP_task,
     }
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, unsigned long long)
-
-__attribute__((constructor)) static void find_library(void)
-{
-    if (FOUND(GOMP_barrier))
-        omp_library_is((const void *)real_GOMP_barrier);
-}

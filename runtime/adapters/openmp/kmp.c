@@ -85,6 +85,7 @@ REAL(void, __kmpc_fork_call, (const struct place *place, int n, void *body, ...)
     for (int i = 0; i < n; i++)
         words[i] = va_arg(list, uintptr_t);
     va_end(list);
+    omp_library_is((const void *)real___kmpc_fork_call); /* loaded later */
     if (!omp_is_measured(site)) {
         real___kmpc_fork_call(place, n, body, EACH_32(words, 0), EACH_32(words, 32));
         return;
@@ -438,6 +439,7 @@ TASKLOOP(__kmpc_taskloop_5, (TASKLOOP_PARAMETERS, int modifier, void *copy),
          (place, thread, task, now_or_later, low, high, step, no_group, schedule, grain, modifier,
           copy))
 
+/* It calls itself by its own names, through the loader; libgomp does not. */
 __attribute__((constructor)) static void find_library(void)
 {
     if (FOUND(__kmpc_barrier))

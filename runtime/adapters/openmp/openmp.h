@@ -24,35 +24,43 @@
 enum omp_verb { PM_OPENMP_VERBS(OMP_VERB) N_OMP_VERBS };
 #undef OMP_VERB
 
-/* What constructs are called, their kind, what is said of them, and whether the code that says it
- * has their place: GCC gives single and sections none, so that these would have that of the code
- * before them. */
-#define OMP_THINGS(X)                                                  \
-    X(REGION, "parallel", "parallel", PARALLEL, true)                  \
-    X(REGION_END, "barrier of parallel", "barrier", BARRIER, true)     \
-    X(WORK, "loop", "worksharing loop", LOOP, true)                    \
-    X(WORK_END, "barrier of loop", "barrier", BARRIER, true)           \
-    X(PARTS, "sections", "sections", SECTIONS, true)                   \
-    X(PARTS_END, "barrier of sections", "barrier", BARRIER, true)      \
-    X(GCC_PARTS, "sections", "sections", SECTIONS, false)              \
-    X(GCC_PARTS_END, "barrier of sections", "barrier", BARRIER, false) \
-    X(ONE, "single", "single", SINGLE, true)                           \
-    X(ONE_END, "barrier of single", "barrier", BARRIER, true)          \
-    X(GCC_ONE, "single", "single", SINGLE, false)                      \
-    X(GCC_ONE_END, "barrier of single", "barrier", BARRIER, false)     \
-    X(MEETING, "barrier", "barrier", BARRIER, true)                    \
-    X(MUTUAL, "critical", "critical", CRITICAL, true)                  \
-    X(MUTUAL_ACQUIRE, "critical", "critical", ACQUIRE, true)           \
-    X(IN_TURN, "ordered", "ordered", ORDERED, true)                    \
-    X(IN_TURN_ACQUIRE, "ordered", "ordered", ACQUIRE, true)            \
-    X(JOB, "task", "task", TASK, true)                                 \
-    X(JOB_CREATE, "task", "task", CREATE, true)                        \
-    X(JOBS, "taskloop", "task", TASK, true)                            \
-    X(JOBS_CREATE, "taskloop", "task", CREATE, true)                   \
-    X(JOBS_WAIT, "taskwait", "taskwait", TASK_WAIT, true)              \
-    X(GROUP_WAIT, "taskgroup", "taskgroup", TASK_WAIT, true)           \
-    X(JOIN, "reduction", "reduction", REDUCE, true)                    \
-    X(LOCKED_ACQUIRE, "lock", "lock", ACQUIRE, true)
+/* What constructs are called, their kind, what is said of them, and what tells their place: the
+ * code that says it; or nothing, where GCC gives that code the line of what stands before it, and
+ * then the address is in the name; or the call, if a line begins with it (else GCC has made it,
+ * without one). */
+enum omp_place { OMP_PLACE_CODE, OMP_PLACE_NONE, OMP_PLACE_CALL };
+#define OMP_THINGS(X)                                                 \
+    X(REGION, "parallel", "parallel", PARALLEL, CODE)                 \
+    X(REGION_END, "barrier of parallel", "barrier", BARRIER, CODE)    \
+    X(WORK, "loop", "worksharing loop", LOOP, CODE)                   \
+    X(WORK_END, "barrier of loop", "barrier", BARRIER, CODE)          \
+    X(GCC_WORK, "loop", "worksharing loop", LOOP, NONE)               \
+    X(GCC_WORK_END, "barrier of loop", "barrier", BARRIER, NONE)      \
+    X(PARTS, "sections", "sections", SECTIONS, CODE)                  \
+    X(PARTS_END, "barrier of sections", "barrier", BARRIER, CODE)     \
+    X(GCC_PARTS, "sections", "sections", SECTIONS, NONE)              \
+    X(GCC_PARTS_END, "barrier of sections", "barrier", BARRIER, NONE) \
+    X(ONE, "single", "single", SINGLE, CODE)                          \
+    X(ONE_END, "barrier of single", "barrier", BARRIER, CODE)         \
+    X(GCC_ONE, "single", "single", SINGLE, NONE)                      \
+    X(GCC_ONE_END, "barrier of single", "barrier", BARRIER, NONE)     \
+    X(MEETING, "barrier", "barrier", BARRIER, CODE)                   \
+    X(GCC_MEETING, "barrier", "barrier", BARRIER, CALL)               \
+    X(MUTUAL, "critical", "critical", CRITICAL, CODE)                 \
+    X(MUTUAL_ACQUIRE, "critical", "critical", ACQUIRE, CODE)          \
+    X(IN_TURN, "ordered", "ordered", ORDERED, CODE)                   \
+    X(IN_TURN_ACQUIRE, "ordered", "ordered", ACQUIRE, CODE)           \
+    X(GCC_IN_TURN, "ordered", "ordered", ORDERED, NONE)               \
+    X(GCC_IN_TURN_ACQUIRE, "ordered", "ordered", ACQUIRE, NONE)       \
+    X(JOB, "task", "task", TASK, CODE)                                \
+    X(JOB_CREATE, "task", "task", CREATE, CODE)                       \
+    X(JOBS, "taskloop", "task", TASK, CODE)                           \
+    X(JOBS_CREATE, "taskloop", "task", CREATE, CODE)                  \
+    X(JOBS_WAIT, "taskwait", "taskwait", TASK_WAIT, CODE)             \
+    X(GROUP_WAIT, "taskgroup", "taskgroup", TASK_WAIT, CODE)          \
+    X(GCC_GROUP_WAIT, "taskgroup", "taskgroup", TASK_WAIT, NONE)      \
+    X(JOIN, "reduction", "reduction", REDUCE, CODE)                   \
+    X(LOCKED_ACQUIRE, "lock", "lock", ACQUIRE, CODE)
 #define OMP_THING(NAME, ...) THING_##NAME,
 enum omp_thing { OMP_THINGS(OMP_THING) N_OMP_THINGS };
 #undef OMP_THING

@@ -2,6 +2,7 @@
 #include "openmp.h"
 #include "runtime/adapters/common/symbols.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -27,9 +28,9 @@ static struct pm_verb verbs[N_OMP_VERBS];
 static const struct thing {
     const char *word, *kind;
     enum omp_verb verb;
-    bool is_placed;
+    enum omp_place place;
 } things[] = {
-#define THING(NAME, word, kind, VERB, is_placed) {word, kind, OMP_##VERB, is_placed},
+#define THING(NAME, word, kind, VERB, PLACE) {word, kind, OMP_##VERB, OMP_PLACE_##PLACE},
     OMP_THINGS(THING)
 #undef THING
 };
@@ -48,7 +49,7 @@ static void define_words(void)
 void omp_library_is(const void *function)
 {
     struct dl_find_object found;
-    if (_dl_find_object((void *)(uintptr_t)function, &found) != 0)
+    if (library_end != 0 || _dl_find_object((void *)(uintptr_t)function, &found) != 0)
         return;
     library_start = (uintptr_t)found.dlfo_map_start;
     library_end = (uintptr_t)found.dlfo_map_end;
@@ -152,6 +153,27 @@ static void read_source(struct where *where, char file[PM_ADAPTER_NAME_BYTES], u
     *line_no = (unsigned)strtoul(p, NULL, 10);
 }
 
+/* By an address of one byte: an instruction that has a line only if one begins with it. */
+static void tell_place(const struct where *where, enum omp_place place, struct pm_noun_facts *facts)
+{
+    if (!where->is_here || place == OMP_PLACE_NONE)
+        return;
+    facts->address = where->site - 1;
+    if (place == OMP_PLACE_CALL) {
+        facts->address = where->site - (called_before(where->site) ? 5 : 6);
+        facts->size_bytes = 1;
+    }
+}
+
+/* In the file. */
+static unsigned long offset_of(uintptr_t site)
+{
+    struct dl_find_object found;
+    if (_dl_find_object((void *)site, &found) != 0)
+        return site;
+    return site - found.dlfo_link_map->l_addr;
+}
+
 static uint32_t define(enum omp_thing thing, struct where *where, const char *name)
 {
     char whole[PM_ADAPTER_NAME_BYTES + 64], file[PM_ADAPTER_NAME_BYTES];
@@ -164,9 +186,13 @@ static uint32_t define(enum omp_thing thing, struct where *where, const char *na
         facts.address = thing == THING_LOCKED_ACQUIRE ? where->site : 0; /* a variable's */
     } else {
         find_code(where);
-        facts.address = t->is_placed && where->is_here ? where->site - 1 : 0;
+        tell_place(where, t->place, &facts);
     }
-    snprintf(whole, sizeof whole, "%s in %s", t->word, where->function);
+    if (!name && !where->source && t->place == OMP_PLACE_NONE)
+        snprintf(whole, sizeof whole, "%s at 0x%lx in %s", t->word, offset_of(where->site),
+                 where->function);
+    else
+        snprintf(whole, sizeof whole, "%s in %s", t->word, where->function);
     struct pm_noun noun = pm_define_noun_at(level, &facts);
     return pm_define_sentence(verbs[t->verb], &noun, 1).id;
 }

@@ -7,7 +7,7 @@
 static mtx_t till, slow;
 static cnd_t opened;
 static once_flag made = ONCE_FLAG_INIT;
-static int is_open, n_steps, n_made;
+static int is_open, n_steps, n_made, n_come, n_waiting, has_tried;
 
 static void rest(long ms)
 {
@@ -21,16 +21,26 @@ __attribute__((noinline)) static void step(void)
     mtx_unlock(&till);
 }
 
+static void wait_until(const int *count, int n)
+{
+    while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < n)
+        rest(1);
+}
+
+/* The others have come by then. */
 static void make(void)
 {
-    rest(30);
+    wait_until(&n_come, 3);
+    rest(50);
     n_made++;
 }
 
 static int serve(void *data)
 {
+    __atomic_fetch_add(&n_come, 1, __ATOMIC_RELEASE);
     call_once(&made, make); /* three threads: two wait */
     mtx_lock(&till);
+    n_waiting++;
     while (!is_open)
         cnd_wait(&opened, &till);
     mtx_unlock(&till);
@@ -43,7 +53,8 @@ static int hold(void *data)
 {
     (void)data;
     mtx_lock(&slow);
-    __atomic_store_n(&is_open, -1, __ATOMIC_RELEASE);
+    __atomic_store_n(&is_open, 1, __ATOMIC_RELEASE);
+    wait_until(&has_tried, 1);
     rest(60);
     mtx_unlock(&slow);
     return 0;
@@ -69,16 +80,18 @@ int main(void)
     mtx_init(&slow, mtx_timed);
     cnd_init(&opened);
     thrd_create(&holder, hold, NULL);
-    while (__atomic_load_n(&is_open, __ATOMIC_ACQUIRE) == 0)
-        rest(1);
+    wait_until(&is_open, 1);
     struct timespec soon;
     timespec_get(&soon, TIME_UTC);
-    int late = mtx_timedlock(&slow, &soon), busy = mtx_trylock(&slow), taken = mtx_lock(&slow);
+    int late = mtx_timedlock(&slow, &soon), busy = mtx_trylock(&slow);
+    __atomic_store_n(&has_tried, 1, __ATOMIC_RELEASE);
+    int taken = mtx_lock(&slow);
     mtx_unlock(&slow);
     thrd_join(holder, NULL);
     is_open = 0;
     starter(threads);
-    rest(50);
+    wait_until(&n_waiting, 3);
+    rest(30);
     mtx_lock(&till);
     is_open = 1;
     cnd_broadcast(&opened);
@@ -92,6 +105,7 @@ int main(void)
     }
     mtx_destroy(own);
     free(own);
-    printf("%d %d %d, %d steps, made %d\n", late == thrd_timedout, busy == thrd_busy, taken == thrd_success, n_steps, n_made);
+    printf("%d %d %d, %d steps, made %d\n", late == thrd_timedout, busy == thrd_busy,
+           taken == thrd_success, n_steps, n_made);
     return 0;
 }
