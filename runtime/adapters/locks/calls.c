@@ -97,20 +97,20 @@ MAKE(sem_destroy, NULL, (sem_t * lock), (lock))
 UNMAKE(mtx_destroy, (mtx_t * lock))
 UNMAKE(cnd_destroy, (cnd_t * lock))
 
-#define TRY(name, parameters, kind)                                   \
-    PM_ADAPTER_LIBC(int, name, parameters)                            \
-    PM_ADAPTER_EXPORT int name parameters                             \
-    {                                                                 \
-        if (!PM_ADAPTER_FOUND(name))                                  \
-            return ENOSYS;                                            \
-        if (!locks_are_measured())                                    \
-            return real_##name(lock);                                 \
-        struct lock *at = lock_at((const void *)lock, kind, HERE);    \
-        struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE); \
-        pm_enter(acquire);                                            \
-        int result = real_##name(lock);                               \
-        pm_leave(acquire);                                            \
-        return taken(at, result);                                     \
+#define TRY(name, parameters, kind)                                       \
+    PM_ADAPTER_LIBC(int, name, parameters)                                \
+    PM_ADAPTER_EXPORT int name parameters                                 \
+    {                                                                     \
+        if (!PM_ADAPTER_FOUND(name))                                      \
+            return ENOSYS;                                                \
+        if (!locks_are_measured())                                        \
+            return real_##name(lock);                                     \
+        struct lock *at = lock_at((const void *)lock, kind, HERE);        \
+        struct pm_sentence acquire = lock_called(at, LOCK_ACQUIRE, HERE); \
+        pm_enter(acquire);                                                \
+        int result = real_##name(lock);                                   \
+        pm_leave(acquire);                                                \
+        return taken(at, result);                                         \
     }
 TRY(pthread_mutex_trylock, (pthread_mutex_t * lock), LOCK_MUTEX)
 TRY(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), LOCK_RWLOCK)
@@ -119,28 +119,28 @@ TRY(pthread_spin_trylock, (pthread_spinlock_t * lock), LOCK_SPIN)
 TRY(mtx_trylock, (mtx_t * lock), LOCK_MUTEX)
 
 /* busy: what the attempt says of one that is not free. */
-#define TAKE_FROM(name, try, busy, parameters, arguments, kind)       \
-    PM_ADAPTER_LIBC(int, name, parameters)                            \
-    PM_ADAPTER_EXPORT int name parameters                             \
-    {                                                                 \
-        if (!PM_ADAPTER_FOUND(name))                                  \
-            return ENOSYS;                                            \
-        if (!locks_are_measured() || !PM_ADAPTER_FOUND(try))          \
-            return real_##name arguments;                             \
-        struct lock *at = lock_at((const void *)lock, kind, HERE);    \
-        struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE); \
-        pm_enter(acquire);                                            \
-        int result = real_##try(lock);                                \
-        if (__builtin_expect(result == (busy), 0)) {                  \
-            struct pm_sentence wait = lock_sentence(at, LOCK_WAIT);   \
-            pm_enter(wait);                                           \
-            uint64_t start_ns = pm_adapter_now_ns();                  \
-            result = real_##name arguments;                           \
-            waited_since(start_ns);                                   \
-            pm_leave(wait);                                           \
-        }                                                             \
-        pm_leave(acquire);                                            \
-        return taken(at, result);                                     \
+#define TAKE_FROM(name, try, busy, parameters, arguments, kind)           \
+    PM_ADAPTER_LIBC(int, name, parameters)                                \
+    PM_ADAPTER_EXPORT int name parameters                                 \
+    {                                                                     \
+        if (!PM_ADAPTER_FOUND(name))                                      \
+            return ENOSYS;                                                \
+        if (!locks_are_measured() || !PM_ADAPTER_FOUND(try))              \
+            return real_##name arguments;                                 \
+        struct lock *at = lock_at((const void *)lock, kind, HERE);        \
+        struct pm_sentence acquire = lock_called(at, LOCK_ACQUIRE, HERE); \
+        pm_enter(acquire);                                                \
+        int result = real_##try(lock);                                    \
+        if (__builtin_expect(result == (busy), 0)) {                      \
+            struct pm_sentence wait = lock_sentence(at, LOCK_WAIT);       \
+            pm_enter(wait);                                               \
+            uint64_t start_ns = pm_adapter_now_ns();                      \
+            result = real_##name arguments;                               \
+            waited_since(start_ns);                                       \
+            pm_leave(wait);                                               \
+        }                                                                 \
+        pm_leave(acquire);                                                \
+        return taken(at, result);                                         \
     }
 #define TAKE(name, try, parameters, arguments, kind) \
     TAKE_FROM(name, try, EBUSY, parameters, arguments, kind)
@@ -182,24 +182,24 @@ GIVE_BACK(mtx_unlock, (mtx_t * lock), LOCK_MUTEX)
 /* --- conditions and barriers: waiting is what they are for --- */
 
 /* mutex: it is not held meanwhile; NULL: there is none. */
-#define WAIT(name, parameters, arguments, object, kind, mutex)  \
-    PM_ADAPTER_LIBC(int, name, parameters)                      \
-    PM_ADAPTER_EXPORT int name parameters                       \
-    {                                                           \
-        if (!PM_ADAPTER_FOUND(name))                            \
-            return ENOSYS;                                      \
-        if (!locks_are_measured())                              \
-            return real_##name arguments;                       \
-        struct lock *at = lock_at((object), (kind), HERE);      \
-        struct pm_sentence wait = lock_sentence(at, LOCK_WAIT); \
-        given_back((mutex), LOCK_MUTEX, HERE);                  \
-        pm_enter(wait);                                         \
-        uint64_t start_ns = pm_adapter_now_ns();                \
-        int result = real_##name arguments;                     \
-        waited_since(start_ns);                                 \
-        pm_leave(wait);                                         \
-        taken_again((mutex), HERE);                             \
-        return result;                                          \
+#define WAIT(name, parameters, arguments, object, kind, mutex)      \
+    PM_ADAPTER_LIBC(int, name, parameters)                          \
+    PM_ADAPTER_EXPORT int name parameters                           \
+    {                                                               \
+        if (!PM_ADAPTER_FOUND(name))                                \
+            return ENOSYS;                                          \
+        if (!locks_are_measured())                                  \
+            return real_##name arguments;                           \
+        struct lock *at = lock_at((object), (kind), HERE);          \
+        struct pm_sentence wait = lock_called(at, LOCK_WAIT, HERE); \
+        given_back((mutex), LOCK_MUTEX, HERE);                      \
+        pm_enter(wait);                                             \
+        uint64_t start_ns = pm_adapter_now_ns();                    \
+        int result = real_##name arguments;                         \
+        waited_since(start_ns);                                     \
+        pm_leave(wait);                                             \
+        taken_again((mutex), HERE);                                 \
+        return result;                                              \
     }
 WAIT(pthread_cond_wait, (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex),
      (condition, mutex), condition, LOCK_CONDITION, mutex)
@@ -215,20 +215,20 @@ WAIT(cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, LIMIT),
      (condition, mutex, limit), condition, LOCK_CONDITION, mutex)
 WAIT(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier), barrier, LOCK_BARRIER, NULL)
 
-#define SIGNAL(name, parameters, arguments, object, kind)           \
-    PM_ADAPTER_LIBC(int, name, parameters)                          \
-    PM_ADAPTER_EXPORT int name parameters                           \
-    {                                                               \
-        if (!PM_ADAPTER_FOUND(name))                                \
-            return ENOSYS;                                          \
-        if (!locks_are_measured())                                  \
-            return real_##name arguments;                           \
-        struct lock *at = lock_at((object), (kind), HERE);          \
-        struct pm_sentence signal = lock_sentence(at, LOCK_SIGNAL); \
-        pm_enter(signal);                                           \
-        int result = real_##name arguments;                         \
-        pm_leave(signal);                                           \
-        return result;                                              \
+#define SIGNAL(name, parameters, arguments, object, kind)               \
+    PM_ADAPTER_LIBC(int, name, parameters)                              \
+    PM_ADAPTER_EXPORT int name parameters                               \
+    {                                                                   \
+        if (!PM_ADAPTER_FOUND(name))                                    \
+            return ENOSYS;                                              \
+        if (!locks_are_measured())                                      \
+            return real_##name arguments;                               \
+        struct lock *at = lock_at((object), (kind), HERE);              \
+        struct pm_sentence signal = lock_called(at, LOCK_SIGNAL, HERE); \
+        pm_enter(signal);                                               \
+        int result = real_##name arguments;                             \
+        pm_leave(signal);                                               \
+        return result;                                                  \
     }
 SIGNAL(pthread_cond_signal, (pthread_cond_t * condition), (condition), condition, LOCK_CONDITION)
 SIGNAL(pthread_cond_broadcast, (pthread_cond_t * condition), (condition), condition, LOCK_CONDITION)
@@ -257,7 +257,7 @@ static int call_once_in(int (*real)(int *, void (*)(void)), int *flag, void (*ro
                         const void *site)
 {
     struct lock *at = lock_at(flag, LOCK_ONCE, site);
-    struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE);
+    struct pm_sentence acquire = lock_called(at, LOCK_ACQUIRE, site);
     pm_enter(acquire);
     bool is_done = __atomic_load_n(flag, __ATOMIC_ACQUIRE) == ONCE_IS_DONE;
     uint64_t start_ns = is_done ? 0 : pm_adapter_now_ns();
@@ -312,7 +312,7 @@ PM_ADAPTER_EXPORT void call_once(once_flag *flag, void (*routine)(void))
         int error_no = errno;                                                     \
         pthread_testcancel();                                                     \
         struct lock *at = lock_at((const void *)semaphore, LOCK_SEMAPHORE, HERE); \
-        struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE);             \
+        struct pm_sentence acquire = lock_called(at, LOCK_ACQUIRE, HERE);         \
         pm_enter(acquire);                                                        \
         int result = real_sem_trywait(semaphore);                                 \
         if (result != 0 && errno == EAGAIN) {                                     \
@@ -337,7 +337,7 @@ PM_ADAPTER_EXPORT int sem_trywait(sem_t *semaphore)
     if (!locks_are_measured())
         return real_sem_trywait(semaphore);
     struct lock *at = lock_at(semaphore, LOCK_SEMAPHORE, HERE);
-    struct pm_sentence acquire = lock_sentence(at, LOCK_ACQUIRE);
+    struct pm_sentence acquire = lock_called(at, LOCK_ACQUIRE, HERE);
     pm_enter(acquire);
     int result = real_sem_trywait(semaphore);
     pm_leave(acquire);

@@ -46,5 +46,11 @@ struct lock *lock_at(const void *address, enum lock_kind kind, const void *site)
 /* It was made, or unmade: what stood there before is not it. */
 void lock_made(const void *address, const void *site);
 struct pm_sentence lock_sentence(struct lock *lock, enum lock_verb verb);
+/* The same, as the call says it that returns to `caller`. */
+static inline struct pm_sentence lock_called(struct lock *lock, enum lock_verb verb,
+                                             const void *caller)
+{
+    return pm_called_from(lock_sentence(lock, verb), caller);
+}
 
 #endif
