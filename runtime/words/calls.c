@@ -7,8 +7,8 @@
 
 enum { N_RECENT = 1 << 12 };
 
-/* Read while others write: the key is complete before the number is there, and is looked at
- * again behind it. */
+/* Read while others write, who may have put another pair there and this one back meanwhile. So the
+ * word itself is looked at, which never changes. */
 struct recent {
     uint64_t address;
     uint32_t sentence, generation;
@@ -23,27 +23,32 @@ static struct recent *recent_of(uint32_t sentence, uintptr_t address)
     return &recent[hash >> 52 & (N_RECENT - 1)];
 }
 
-static bool is_it(const struct recent *r, uint32_t sentence, uintptr_t address, uint32_t generation)
+/* A sentence stands for its own calls where there is no room for more, and for none that is
+ * merged. */
+static bool is_word_of(uint32_t number, uint32_t sentence, uintptr_t address, uint32_t generation)
 {
-    return pm_load(r->address) == address && pm_load(r->sentence) == sentence &&
-           pm_load(r->generation) == generation;
+    if (number == sentence || number > pm_load(pm_words.n)) /* a fork child may have fewer */
+        return number == sentence;
+    const struct pm_run_word *word = pm_load(pm_words.by_number[number]);
+    return word != NULL && word->kind == PM_WORD_CALL && word->address == address &&
+           word->b == generation && word->a == pm_words_resolve(sentence);
 }
 
 static uint32_t find_recent(const struct recent *r, uint32_t sentence, uintptr_t address,
                             uint32_t generation)
 {
-    if (!is_it(r, sentence, address, generation))
+    if (pm_load(r->address) != address || pm_load(r->sentence) != sentence ||
+        pm_load(r->generation) != generation)
         return 0;
     uint32_t number = __atomic_load_n(&r->number, __ATOMIC_ACQUIRE);
-    return is_it(r, sentence, address, generation) ? number : 0;
+    bool is_it = number != 0 && is_word_of(number, sentence, address, generation);
+    return is_it ? number : 0;
 }
 
 /* Under the lock. */
 static void keep_recent(struct recent *r, uint32_t sentence, uintptr_t address, uint32_t generation,
                         uint32_t number)
 {
-    pm_store(r->number, 0);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
     pm_store(r->address, address);
     pm_store(r->sentence, sentence);
     pm_store(r->generation, generation);
