@@ -85,7 +85,7 @@ struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char
 struct pm_sentence omp_sentence_of(enum omp_thing thing, const void *body, uintptr_t site);
 /* source: what Clang says of the place, ";file;function;line;column;;", or NULL. */
 struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const char *source);
-/* What was said there before; 0: nothing. */
+/* What was said there before, or of all that there is no room for; 0: nothing. */
 struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site);
 /* Nothing was: something else lies there now. */
 void omp_forget(enum omp_thing thing, uintptr_t site);

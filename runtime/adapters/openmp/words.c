@@ -229,15 +229,19 @@ static struct construct *construct_of(enum omp_thing thing, uintptr_t site, uint
     uintptr_t key = where.source ? (uintptr_t)where.source : site;
     struct construct *c = entry_of(key * 32 + thing + 1);
     _Static_assert(N_OMP_THINGS < 32, "a place has a key for each");
-    if (c && __builtin_expect(__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) != 0, 1))
-        return c;
     if (!c) {
         c = &others[thing];
         name = "(other constructs)";
+        where = (struct where){0};
     }
+    if (__builtin_expect(__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) != 0, 1))
+        return c;
     uint32_t sentence = define(thing, &where, name);
-    const char *function = strdup(where.function); /* once for a construct */
-    __atomic_store_n(&c->function, function, __ATOMIC_RELAXED);
+    char *function = *where.function ? strdup(where.function) : NULL;
+    const char *none = NULL; /* several may define it at once */
+    if (function && !__atomic_compare_exchange_n(&c->function, &none, function, false,
+                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        free(function);
     __atomic_store_n(&c->sentence, sentence, __ATOMIC_RELEASE);
     return c;
 }
@@ -261,7 +265,9 @@ struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const c
 struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site)
 {
     const struct construct *c = entry_of(site * 32 + thing + 1);
-    return (struct pm_sentence){c ? __atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) : 0};
+    if (!c)
+        c = &others[thing];
+    return (struct pm_sentence){__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE)};
 }
 
 void omp_forget(enum omp_thing thing, uintptr_t site)
@@ -273,10 +279,11 @@ void omp_forget(enum omp_thing thing, uintptr_t site)
 
 struct pm_sentence omp_sentence_for(enum omp_thing thing, uintptr_t address, uintptr_t site)
 {
-    struct pm_sentence said = omp_sentence(thing, site, NULL);
     struct construct *c = entry_of(address * 32 + thing + 1);
-    if (c)
-        __atomic_store_n(&c->sentence, said.id, __ATOMIC_RELEASE);
+    if (!c)
+        return omp_sentence(thing, address, NULL);
+    struct pm_sentence said = omp_sentence(thing, site, NULL);
+    __atomic_store_n(&c->sentence, said.id, __ATOMIC_RELEASE);
     return said;
 }
 
