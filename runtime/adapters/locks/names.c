@@ -3,6 +3,7 @@
  * many that only the first have nouns of their own, below one for all of that function. */
 #include "locks.h"
 #include "runtime/adapters/common/symbols.h"
+#include "runtime/adapters/common/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,25 +59,7 @@ static uint32_t define(const struct lock *lock, enum lock_kind kind)
 /* NULL: there is no room. */
 static struct lock *entry_of(uintptr_t address)
 {
-    size_t first = (address * 0x9e3779b97f4a7c15u) >> 40;
-    for (size_t i = first; i < first + TABLE_ENTRIES; i++) {
-        struct lock *lock = &table[i % TABLE_ENTRIES];
-        uintptr_t found = __atomic_load_n(&lock->address, __ATOMIC_RELAXED);
-        if (found == address)
-            return lock;
-        if (found != 0)
-            continue;
-        if (__atomic_load_n(&n_locks, __ATOMIC_RELAXED) >= MAX_LOCKS)
-            return NULL;
-        if (__atomic_compare_exchange_n(&lock->address, &found, address, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-            __atomic_fetch_add(&n_locks, 1, __ATOMIC_RELAXED);
-            return lock;
-        }
-        if (found == address)
-            return lock;
-    }
-    return NULL;
+    return pm_adapter_entry_of(table, TABLE_ENTRIES, sizeof *table, &n_locks, MAX_LOCKS, address);
 }
 
 /* Of several threads that name it at once the first decides. */

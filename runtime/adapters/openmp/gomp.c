@@ -3,18 +3,12 @@
 #include "openmp.h"
 #include "runtime/adapters/common/forward.h"
 
-#define REAL(type, name, parameters)        \
-    static type(*real_##name) parameters;   \
-    PM_ADAPTER_EXPORT type name parameters; \
-    PM_ADAPTER_EXPORT type name parameters
-#define FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
-
 /* Waits as it did without us, and the time of it. */
 #define WAIT_VOID(name, thing)                                                    \
-    REAL(void, name, (void))                                                      \
+    OMP_REAL(void, name, (void))                                                  \
     {                                                                             \
         uintptr_t site = OMP_SITE;                                                \
-        if (!FOUND(name))                                                         \
+        if (!OMP_FOUND(name))                                                     \
             return;                                                               \
         if (!omp_is_measured(site)) {                                             \
             real_##name();                                                        \
@@ -28,10 +22,10 @@ WAIT_VOID(GOMP_barrier, (omp_work_end(), THING_GCC_MEETING))
 WAIT_VOID(GOMP_taskwait, THING_JOBS_WAIT)
 WAIT_VOID(GOMP_taskgroup_end, THING_GCC_GROUP_WAIT)
 
-REAL(bool, GOMP_barrier_cancel, (void))
+OMP_REAL(bool, GOMP_barrier_cancel, (void))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(GOMP_barrier_cancel))
+    if (!OMP_FOUND(GOMP_barrier_cancel))
         return false;
     if (!omp_is_measured(site))
         return real_GOMP_barrier_cancel();
@@ -42,10 +36,10 @@ REAL(bool, GOMP_barrier_cancel, (void))
     return is_cancelled;
 }
 
-REAL(void, GOMP_taskwait_depend, (void **depend))
+OMP_REAL(void, GOMP_taskwait_depend, (void **depend))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(GOMP_taskwait_depend))
+    if (!OMP_FOUND(GOMP_taskwait_depend))
         return;
     if (!omp_is_measured(site)) {
         real_GOMP_taskwait_depend(depend);
@@ -59,10 +53,10 @@ REAL(void, GOMP_taskwait_depend, (void **depend))
 /* --- one at a time --- */
 
 #define EXCLUSIVE(start, end, parameters, arguments, acquire, hold) \
-    REAL(void, start, parameters)                                   \
+    OMP_REAL(void, start, parameters)                               \
     {                                                               \
         uintptr_t site = OMP_SITE;                                  \
-        if (!FOUND(start))                                          \
+        if (!OMP_FOUND(start))                                      \
             return;                                                 \
         if (!omp_is_measured(site)) {                               \
             real_##start arguments;                                 \
@@ -73,12 +67,12 @@ REAL(void, GOMP_taskwait_depend, (void **depend))
         omp_wait_end(&wait);                                        \
         pm_enter_at((hold), OMP_CALLER_SP(0));                      \
     }                                                               \
-    REAL(void, end, parameters)                                     \
+    OMP_REAL(void, end, parameters)                                 \
     {                                                               \
         uintptr_t site = OMP_SITE;                                  \
         if (omp_is_measured(site))                                  \
             pm_leave(hold);                                         \
-        if (FOUND(end))                                             \
+        if (OMP_FOUND(end))                                         \
             real_##end arguments;                                   \
     }
 EXCLUSIVE(GOMP_critical_start, GOMP_critical_end, (void), (),
@@ -90,10 +84,10 @@ EXCLUSIVE(GOMP_atomic_start, GOMP_atomic_end, (void), (),
           omp_sentence(THING_MUTUAL, 1, "(atomic)"))
 
 static __thread uintptr_t ordered_site;
-REAL(void, GOMP_ordered_start, (void))
+OMP_REAL(void, GOMP_ordered_start, (void))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(GOMP_ordered_start))
+    if (!OMP_FOUND(GOMP_ordered_start))
         return;
     if (!omp_is_measured(site)) {
         real_GOMP_ordered_start();
@@ -105,21 +99,21 @@ REAL(void, GOMP_ordered_start, (void))
     ordered_site = site;
     pm_enter_at(omp_sentence(THING_GCC_IN_TURN, site, NULL), OMP_CALLER_SP(0));
 }
-REAL(void, GOMP_ordered_end, (void))
+OMP_REAL(void, GOMP_ordered_end, (void))
 {
     if (ordered_site && omp_is_measured(OMP_SITE))
         pm_leave(omp_sentence(THING_GCC_IN_TURN, ordered_site, NULL));
     ordered_site = 0;
-    if (FOUND(GOMP_ordered_end))
+    if (OMP_FOUND(GOMP_ordered_end))
         real_GOMP_ordered_end();
 }
 
 /* --- one thread does it: the end is not told, so it is only counted --- */
 
-REAL(bool, GOMP_single_start, (void))
+OMP_REAL(bool, GOMP_single_start, (void))
 {
     uintptr_t site = OMP_SITE;
-    bool is_done = FOUND(GOMP_single_start) && real_GOMP_single_start();
+    bool is_done = OMP_FOUND(GOMP_single_start) && real_GOMP_single_start();
     if (is_done && omp_is_measured(site)) {
         struct pm_sentence one = omp_sentence(THING_GCC_ONE, site, NULL);
         pm_enter(one);
@@ -129,10 +123,10 @@ REAL(bool, GOMP_single_start, (void))
 }
 
 /* With copyprivate: the others wait here. */
-REAL(void *, GOMP_single_copy_start, (void))
+OMP_REAL(void *, GOMP_single_copy_start, (void))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(GOMP_single_copy_start))
+    if (!OMP_FOUND(GOMP_single_copy_start))
         return NULL;
     if (!omp_is_measured(site))
         return real_GOMP_single_copy_start();
@@ -143,10 +137,10 @@ REAL(void *, GOMP_single_copy_start, (void))
         omp_work_begin(omp_sentence(THING_GCC_ONE, site, NULL), OMP_CALLER_SP(0), 0);
     return data;
 }
-REAL(void, GOMP_single_copy_end, (void *data))
+OMP_REAL(void, GOMP_single_copy_end, (void *data))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(GOMP_single_copy_end))
+    if (!OMP_FOUND(GOMP_single_copy_end))
         return;
     if (!omp_is_measured(site)) {
         real_GOMP_single_copy_end(data);
@@ -190,24 +184,24 @@ static bool loop_begin(void *real, unsigned n, unsigned step, unsigned chunk,
             return (pm_forward(real, (n), words) & 0xff) != 0;                            \
         return loop_begin(real, (n), (step), (chunk), words, OMP_SITE, OMP_CALLER_SP(n)); \
     }
-#define LOOP_NEXT(name)                                     \
-    REAL(bool, GOMP_loop_##name, (long *start, long *end))  \
-    {                                                       \
-        if (!FOUND(GOMP_loop_##name))                       \
-            return false;                                   \
-        bool has_chunk = real_GOMP_loop_##name(start, end); \
-        if (has_chunk && omp_is_measured(OMP_SITE))         \
-            omp_chunk(*start, *end);                        \
-        return has_chunk;                                   \
+#define LOOP_NEXT(name)                                        \
+    OMP_REAL(bool, GOMP_loop_##name, (long *start, long *end)) \
+    {                                                          \
+        if (!OMP_FOUND(GOMP_loop_##name))                      \
+            return false;                                      \
+        bool has_chunk = real_GOMP_loop_##name(start, end);    \
+        if (has_chunk && omp_is_measured(OMP_SITE))            \
+            omp_chunk(*start, *end);                           \
+        return has_chunk;                                      \
     }
 #include "loops.def"
 
 /* The construct ends, and behind it there is a barrier. */
 #define WORK_END(type, name, thing)                                                              \
-    REAL(type, name, (void))                                                                     \
+    OMP_REAL(type, name, (void))                                                                 \
     {                                                                                            \
         uintptr_t site = OMP_SITE;                                                               \
-        if (!FOUND(name))                                                                        \
+        if (!OMP_FOUND(name))                                                                    \
             return (type)0;                                                                      \
         if (!omp_is_measured(site))                                                              \
             return real_##name();                                                                \
@@ -225,11 +219,11 @@ WORK_END(bool, GOMP_loop_end_cancel, THING_GCC_WORK_END)
 WORK_END(bool, GOMP_sections_end_cancel, THING_GCC_PARTS_END)
 
 #define WORK_END_NOWAIT(name)          \
-    REAL(void, name, (void))           \
+    OMP_REAL(void, name, (void))       \
     {                                  \
         if (omp_is_measured(OMP_SITE)) \
             omp_work_end();            \
-        if (FOUND(name))               \
+        if (OMP_FOUND(name))           \
             real_##name();             \
     }
 WORK_END_NOWAIT(GOMP_loop_end_nowait)
@@ -237,9 +231,9 @@ WORK_END_NOWAIT(GOMP_sections_end_nowait)
 
 /* --- sections: the number of the next one, 0: no more --- */
 
-REAL(unsigned, GOMP_sections_start, (unsigned count))
+OMP_REAL(unsigned, GOMP_sections_start, (unsigned count))
 {
-    if (!FOUND(GOMP_sections_start))
+    if (!OMP_FOUND(GOMP_sections_start))
         return 0;
     if (!omp_is_measured(OMP_SITE))
         return real_GOMP_sections_start(count);
@@ -250,9 +244,9 @@ REAL(unsigned, GOMP_sections_start, (unsigned count))
         pm_cost(omp_chunks, 1);
     return part;
 }
-REAL(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions, void **memory))
+OMP_REAL(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions, void **memory))
 {
-    if (!FOUND(GOMP_sections2_start))
+    if (!OMP_FOUND(GOMP_sections2_start))
         return 0;
     if (!omp_is_measured(OMP_SITE))
         return real_GOMP_sections2_start(count, reductions, memory);
@@ -263,9 +257,9 @@ REAL(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions, voi
         pm_cost(omp_chunks, 1);
     return part;
 }
-REAL(unsigned, GOMP_sections_next, (void))
+OMP_REAL(unsigned, GOMP_sections_next, (void))
 {
-    unsigned part = FOUND(GOMP_sections_next) ? real_GOMP_sections_next() : 0;
+    unsigned part = OMP_FOUND(GOMP_sections_next) ? real_GOMP_sections_next() : 0;
     if (part && omp_is_measured(OMP_SITE))
         pm_cost(omp_chunks, 1);
     return part;
@@ -279,9 +273,9 @@ static bool (*real_GOMP_cancellation_point)(int which);
 static void wait_for_team(void)
 {
     enum { PARALLEL = 1 };
-    if (FOUND(GOMP_cancellation_point) && real_GOMP_cancellation_point(PARALLEL))
+    if (OMP_FOUND(GOMP_cancellation_point) && real_GOMP_cancellation_point(PARALLEL))
         return;
-    if (FOUND(GOMP_barrier_cancel))
+    if (OMP_FOUND(GOMP_barrier_cancel))
         (void)real_GOMP_barrier_cancel();
 }
 
@@ -300,10 +294,10 @@ static void run_region(void *data)
 
 /* As the construct's end would have ended, it ends here; the team's own barrier follows. */
 #define REGION(type, name, parameters, make, arguments, body, data)                   \
-    REAL(type, name, parameters)                                                      \
+    OMP_REAL(type, name, parameters)                                                  \
     {                                                                                 \
         uintptr_t site = OMP_SITE;                                                    \
-        if (!FOUND(name))                                                             \
+        if (!OMP_FOUND(name))                                                         \
             return (type)0;                                                           \
         if (!omp_is_measured(site))                                                   \
             return real_##name arguments(body, data);                                 \
@@ -405,12 +399,12 @@ static size_t task_align(size_t align)
 }
 
 enum { DETACHES = 1 << 13 }; /* the library writes to the program's data: left alone */
-REAL(void, GOMP_task,
-     (void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long align,
-      bool now_or_later, unsigned flags, void **depend, int priority, void *detach))
+OMP_REAL(void, GOMP_task,
+         (void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long align,
+          bool now_or_later, unsigned flags, void **depend, int priority, void *detach))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(GOMP_task))
+    if (!OMP_FOUND(GOMP_task))
         return;
     if (!omp_is_measured(site)) {
         real_GOMP_task(body, data, copy, bytes, align, now_or_later, flags, depend, priority,
@@ -430,13 +424,13 @@ REAL(void, GOMP_task,
 }
 
 #define TASKLOOP(name, number)                                                                    \
-    REAL(void, name,                                                                              \
-         (void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long align, \
-          unsigned flags, unsigned long n_tasks, int priority, number start, number end,          \
-          number step))                                                                           \
+    OMP_REAL(void, name,                                                                          \
+             (void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes,         \
+              long align, unsigned flags, unsigned long n_tasks, int priority, number start,      \
+              number end, number step))                                                           \
     {                                                                                             \
         uintptr_t site = OMP_SITE;                                                                \
-        if (!FOUND(name))                                                                         \
+        if (!OMP_FOUND(name))                                                                     \
             return;                                                                               \
         if (!omp_is_measured(site)) {                                                             \
             real_##name(body, data, copy, bytes, align, flags, n_tasks, priority, start, end,     \

@@ -3,12 +3,6 @@
 
 #include <stdarg.h>
 
-#define REAL(type, name, parameters)        \
-    static type(*real_##name) parameters;   \
-    PM_ADAPTER_EXPORT type name parameters; \
-    PM_ADAPTER_EXPORT type name parameters
-#define FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
-
 /* A place, as the compiler describes it. */
 struct place {
     int reserved_1, flags, reserved_2, reserved_3;
@@ -63,17 +57,17 @@ static void run_region(int *thread, int *bound, const struct omp_region *region)
     call_body(region, thread, bound);
     omp_work_end();
     struct omp_wait wait = omp_wait_begin(region->end);
-    if (FOUND(__kmpc_barrier))
+    if (OMP_FOUND(__kmpc_barrier))
         real___kmpc_barrier(region->where, *thread);
     omp_wait_end(&wait);
     omp_region_end(region, &body);
 }
 
 /* Bodies that share more variables are called as they are. */
-REAL(void, __kmpc_fork_call, (const struct place *place, int n, void *body, ...))
+OMP_REAL(void, __kmpc_fork_call, (const struct place *place, int n, void *body, ...))
 {
     uintptr_t site = OMP_SITE, words[MANY_WORDS] = {0};
-    if (!FOUND(__kmpc_fork_call))
+    if (!OMP_FOUND(__kmpc_fork_call))
         return;
     if (n > MANY_WORDS) {
         __builtin_apply((void *)real___kmpc_fork_call, __builtin_apply_args(),
@@ -104,10 +98,10 @@ static __thread struct {
     struct pm_sentence regions[MAX_SERIAL];
 } serial;
 
-REAL(void, __kmpc_serialized_parallel, (WHERE))
+OMP_REAL(void, __kmpc_serialized_parallel, (WHERE))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(__kmpc_serialized_parallel))
+    if (!OMP_FOUND(__kmpc_serialized_parallel))
         return;
     real___kmpc_serialized_parallel(place, thread);
     if (!omp_is_measured(site))
@@ -118,11 +112,11 @@ REAL(void, __kmpc_serialized_parallel, (WHERE))
     if (serial.n++ < MAX_SERIAL)
         pm_enter_at(region, OMP_CALLER_SP(2));
 }
-REAL(void, __kmpc_end_serialized_parallel, (WHERE))
+OMP_REAL(void, __kmpc_end_serialized_parallel, (WHERE))
 {
     if (omp_is_measured(OMP_SITE) && serial.n > 0 && --serial.n < MAX_SERIAL)
         pm_leave(serial.regions[serial.n]);
-    if (FOUND(__kmpc_end_serialized_parallel))
+    if (OMP_FOUND(__kmpc_end_serialized_parallel))
         real___kmpc_end_serialized_parallel(place, thread);
 }
 
@@ -144,10 +138,10 @@ static enum omp_thing barrier_of(const struct place *place)
 
 /* type: of what it returns, int where that is nothing. */
 #define WAITS(type, name, parameters, arguments, thing)                  \
-    REAL(type, name, parameters)                                         \
+    OMP_REAL(type, name, parameters)                                     \
     {                                                                    \
         uintptr_t site = OMP_SITE;                                       \
-        if (!FOUND(name))                                                \
+        if (!OMP_FOUND(name))                                            \
             return (type)0;                                              \
         if (!omp_is_measured(site))                                      \
             return real_##name arguments;                                \
@@ -179,7 +173,7 @@ PM_ADAPTER_EXPORT void __kmpc_barrier(WHERE);
 PM_ADAPTER_EXPORT void __kmpc_barrier(WHERE)
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(__kmpc_barrier))
+    if (!OMP_FOUND(__kmpc_barrier))
         return;
     if (!omp_is_measured(site)) {
         real___kmpc_barrier(place, thread);
@@ -194,10 +188,10 @@ PM_ADAPTER_EXPORT void __kmpc_barrier(WHERE)
 /* --- one at a time --- */
 
 #define ACQUIRES(name, parameters, arguments, acquire, hold) \
-    REAL(void, name, parameters)                             \
+    OMP_REAL(void, name, parameters)                         \
     {                                                        \
         uintptr_t site = OMP_SITE;                           \
-        if (!FOUND(name))                                    \
+        if (!OMP_FOUND(name))                                \
             return;                                          \
         if (!omp_is_measured(site)) {                        \
             real_##name arguments;                           \
@@ -209,11 +203,11 @@ PM_ADAPTER_EXPORT void __kmpc_barrier(WHERE)
         hold;                                                \
     }
 #define RELEASES(name, parameters, arguments, hold) \
-    REAL(void, name, parameters)                    \
+    OMP_REAL(void, name, parameters)                \
     {                                               \
         if (omp_is_measured(OMP_SITE))              \
             hold;                                   \
-        if (FOUND(name))                            \
+        if (OMP_FOUND(name))                        \
             real_##name arguments;                  \
     }
 #define CRITICAL_BEGINS pm_enter_at(omp_critical(THING_MUTUAL, lock), OMP_CALLER_SP(4))
@@ -231,10 +225,10 @@ RELEASES(__kmpc_end_ordered, (WHERE), (place, thread), pm_leave(in_turn))
 
 /* --- worksharing --- */
 
-REAL(int, __kmpc_single, (WHERE))
+OMP_REAL(int, __kmpc_single, (WHERE))
 {
     uintptr_t site = OMP_SITE;
-    int is_done = FOUND(__kmpc_single) ? real___kmpc_single(place, thread) : 0;
+    int is_done = OMP_FOUND(__kmpc_single) ? real___kmpc_single(place, thread) : 0;
     if (is_done && omp_is_measured(site))
         omp_work_begin(at(THING_ONE, site, place), OMP_CALLER_SP(2), 0);
     return is_done;
@@ -271,13 +265,13 @@ static void share(const struct place *place, long low, long high, long last, lon
 }
 
 #define STATIC_LOOP(suffix, number, step_type)                                                    \
-    REAL(void, __kmpc_for_static_init_##suffix,                                                   \
-         (WHERE, int schedule, int *is_last, number *low, number *high, step_type *stride,        \
-          step_type step, step_type chunk))                                                       \
+    OMP_REAL(void, __kmpc_for_static_init_##suffix,                                               \
+             (WHERE, int schedule, int *is_last, number *low, number *high, step_type *stride,    \
+              step_type step, step_type chunk))                                                   \
     {                                                                                             \
         uintptr_t site = OMP_SITE;                                                                \
         number last = *high;                                                                      \
-        if (!FOUND(__kmpc_for_static_init_##suffix))                                              \
+        if (!OMP_FOUND(__kmpc_for_static_init_##suffix))                                          \
             return;                                                                               \
         bool is_told = omp_is_measured(site) && !(place && place->flags & OF_DISTRIBUTE);         \
         if (is_told)                                                                              \
@@ -295,31 +289,31 @@ STATIC_LOOP(8, long, long)
 STATIC_LOOP(8u, unsigned long, long)
 RELEASES(__kmpc_for_static_fini, (WHERE), (place, thread), omp_work_end())
 
-#define SHARED_LOOP(suffix, number, step_type)                                               \
-    REAL(void, __kmpc_dispatch_init_##suffix,                                                \
-         (WHERE, int schedule, number low, number high, step_type step, step_type chunk))    \
-    {                                                                                        \
-        uintptr_t site = OMP_SITE;                                                           \
-        if (!FOUND(__kmpc_dispatch_init_##suffix))                                           \
-            return;                                                                          \
-        if (omp_is_measured(site))                                                           \
-            omp_work_begin(at(work_of(place), site, place), OMP_CALLER_SP(7), (long)step);   \
-        real___kmpc_dispatch_init_##suffix(place, thread, schedule, low, high, step, chunk); \
-    }                                                                                        \
-    REAL(int, __kmpc_dispatch_next_##suffix,                                                 \
-         (WHERE, int *is_last, number *low, number *high, step_type *stride))                \
-    {                                                                                        \
-        if (!FOUND(__kmpc_dispatch_next_##suffix))                                           \
-            return 0;                                                                        \
-        int has_chunk =                                                                      \
-            real___kmpc_dispatch_next_##suffix(place, thread, is_last, low, high, stride);   \
-        if (!omp_is_measured(OMP_SITE))                                                      \
-            return has_chunk;                                                                \
-        if (has_chunk)                                                                       \
-            omp_chunk((long)*low, (long)*high + (omp_here.step > 0 ? 1 : -1));               \
-        else                                                                                 \
-            omp_work_end();                                                                  \
-        return has_chunk;                                                                    \
+#define SHARED_LOOP(suffix, number, step_type)                                                \
+    OMP_REAL(void, __kmpc_dispatch_init_##suffix,                                             \
+             (WHERE, int schedule, number low, number high, step_type step, step_type chunk)) \
+    {                                                                                         \
+        uintptr_t site = OMP_SITE;                                                            \
+        if (!OMP_FOUND(__kmpc_dispatch_init_##suffix))                                        \
+            return;                                                                           \
+        if (omp_is_measured(site))                                                            \
+            omp_work_begin(at(work_of(place), site, place), OMP_CALLER_SP(7), (long)step);    \
+        real___kmpc_dispatch_init_##suffix(place, thread, schedule, low, high, step, chunk);  \
+    }                                                                                         \
+    OMP_REAL(int, __kmpc_dispatch_next_##suffix,                                              \
+             (WHERE, int *is_last, number *low, number *high, step_type *stride))             \
+    {                                                                                         \
+        if (!OMP_FOUND(__kmpc_dispatch_next_##suffix))                                        \
+            return 0;                                                                         \
+        int has_chunk =                                                                       \
+            real___kmpc_dispatch_next_##suffix(place, thread, is_last, low, high, stride);    \
+        if (!omp_is_measured(OMP_SITE))                                                       \
+            return has_chunk;                                                                 \
+        if (has_chunk)                                                                        \
+            omp_chunk((long)*low, (long)*high + (omp_here.step > 0 ? 1 : -1));                \
+        else                                                                                  \
+            omp_work_end();                                                                   \
+        return has_chunk;                                                                     \
     }
 SHARED_LOOP(4, int, int)
 SHARED_LOOP(4u, unsigned, int)
@@ -351,11 +345,11 @@ static int run_task(int thread, void *given)
     return result;
 }
 
-REAL(void *, __kmpc_omp_task_alloc,
-     (WHERE, int flags, size_t bytes, size_t shared_bytes, int (*body)(int, void *)))
+OMP_REAL(void *, __kmpc_omp_task_alloc,
+         (WHERE, int flags, size_t bytes, size_t shared_bytes, int (*body)(int, void *)))
 {
     uintptr_t site = OMP_SITE;
-    if (!FOUND(__kmpc_omp_task_alloc))
+    if (!OMP_FOUND(__kmpc_omp_task_alloc))
         return NULL;
     if (!omp_is_measured(site))
         return real___kmpc_omp_task_alloc(place, thread, flags, bytes, shared_bytes, body);
@@ -375,9 +369,9 @@ static bool is_ours(const void *task)
 }
 
 #define CREATES(name, parameters, arguments)                    \
-    REAL(int, name, parameters)                                 \
+    OMP_REAL(int, name, parameters)                             \
     {                                                           \
-        if (!FOUND(name))                                       \
+        if (!OMP_FOUND(name))                                   \
             return 0;                                           \
         if (!omp_is_measured(OMP_SITE) || !is_ours(task))       \
             return real_##name arguments;                       \
@@ -393,9 +387,9 @@ CREATES(__kmpc_omp_task_with_deps,
         (place, thread, task, n, depend, n_alias, alias))
 
 /* if(0): the program calls the body between these. */
-REAL(void, __kmpc_omp_task_begin_if0, (WHERE, void *task))
+OMP_REAL(void, __kmpc_omp_task_begin_if0, (WHERE, void *task))
 {
-    if (!FOUND(__kmpc_omp_task_begin_if0))
+    if (!OMP_FOUND(__kmpc_omp_task_begin_if0))
         return;
     real___kmpc_omp_task_begin_if0(place, thread, task);
     if (!omp_is_measured(OMP_SITE) || !is_ours(task))
@@ -404,20 +398,20 @@ REAL(void, __kmpc_omp_task_begin_if0, (WHERE, void *task))
     pm_leave(task_of(task)->task.create);
     pm_enter_at(task_of(task)->task.task, OMP_CALLER_SP(3));
 }
-REAL(void, __kmpc_omp_task_complete_if0, (WHERE, void *task))
+OMP_REAL(void, __kmpc_omp_task_complete_if0, (WHERE, void *task))
 {
     if (omp_is_measured(OMP_SITE) && is_ours(task))
         pm_leave(task_of(task)->task.task);
-    if (FOUND(__kmpc_omp_task_complete_if0))
+    if (OMP_FOUND(__kmpc_omp_task_complete_if0))
         real___kmpc_omp_task_complete_if0(place, thread, task);
 }
 
 /* Its tasks are copies of the one that was made for it. */
 #define TASKLOOP(name, parameters, arguments)                                                \
-    REAL(void, name, parameters)                                                             \
+    OMP_REAL(void, name, parameters)                                                         \
     {                                                                                        \
         uintptr_t site = OMP_SITE;                                                           \
-        if (!FOUND(name))                                                                    \
+        if (!OMP_FOUND(name))                                                                \
             return;                                                                          \
         if (!omp_is_measured(site) || !is_ours(task)) {                                      \
             real_##name arguments;                                                           \
@@ -442,6 +436,6 @@ TASKLOOP(__kmpc_taskloop_5, (TASKLOOP_PARAMETERS, int modifier, void *copy),
 /* It calls itself by its own names, through the loader; libgomp does not. */
 __attribute__((constructor)) static void find_library(void)
 {
-    if (FOUND(__kmpc_barrier))
+    if (OMP_FOUND(__kmpc_barrier))
         omp_library_is((const void *)real___kmpc_barrier);
 }

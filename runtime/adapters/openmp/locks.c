@@ -24,16 +24,10 @@ static void lock_is_made(const void *lock, uintptr_t site)
     (void)acquire(lock, site);
 }
 
-#define REAL(type, name, parameters)        \
-    static type(*real_##name) parameters;   \
-    PM_ADAPTER_EXPORT type name parameters; \
-    PM_ADAPTER_EXPORT type name parameters
-#define FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
-
 #define MAKES(name, parameters, arguments) \
-    REAL(void, name, parameters)           \
+    OMP_REAL(void, name, parameters)       \
     {                                      \
-        if (!FOUND(name))                  \
+        if (!OMP_FOUND(name))              \
             return;                        \
         real_##name arguments;             \
         if (omp_is_measured(OMP_SITE))     \
@@ -41,9 +35,9 @@ static void lock_is_made(const void *lock, uintptr_t site)
     }
 /* taken: how often, now; 0: not. */
 #define TRIES(name)                                        \
-    REAL(int, name, (void *lock))                          \
+    OMP_REAL(int, name, (void *lock))                      \
     {                                                      \
-        if (!FOUND(name))                                  \
+        if (!OMP_FOUND(name))                              \
             return 0;                                      \
         if (!omp_is_measured(OMP_SITE))                    \
             return real_##name(lock);                      \
@@ -53,24 +47,24 @@ static void lock_is_made(const void *lock, uintptr_t site)
         pm_leave(said);                                    \
         return taken;                                      \
     }
-#define TAKES(name, attempt)                                 \
-    REAL(void, name, (void *lock))                           \
-    {                                                        \
-        if (!FOUND(name))                                    \
-            return;                                          \
-        if (!omp_is_measured(OMP_SITE) || !FOUND(attempt)) { \
-            real_##name(lock);                               \
-            return;                                          \
-        }                                                    \
-        struct pm_sentence said = acquire(lock, OMP_SITE);   \
-        if (real_##attempt(lock)) {                          \
-            pm_enter(said);                                  \
-            pm_leave(said);                                  \
-            return;                                          \
-        }                                                    \
-        struct omp_wait wait = omp_wait_begin(said);         \
-        real_##name(lock);                                   \
-        omp_wait_end(&wait);                                 \
+#define TAKES(name, attempt)                                     \
+    OMP_REAL(void, name, (void *lock))                           \
+    {                                                            \
+        if (!OMP_FOUND(name))                                    \
+            return;                                              \
+        if (!omp_is_measured(OMP_SITE) || !OMP_FOUND(attempt)) { \
+            real_##name(lock);                                   \
+            return;                                              \
+        }                                                        \
+        struct pm_sentence said = acquire(lock, OMP_SITE);       \
+        if (real_##attempt(lock)) {                              \
+            pm_enter(said);                                      \
+            pm_leave(said);                                      \
+            return;                                              \
+        }                                                        \
+        struct omp_wait wait = omp_wait_begin(said);             \
+        real_##name(lock);                                       \
+        omp_wait_end(&wait);                                     \
     }
 #define LOCKS(word, end)                                                                \
     MAKES(omp_init_##word##end, (void *lock), (lock))                                   \

@@ -76,6 +76,13 @@ struct omp_thread {
 extern __thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
 extern struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
 
+/* Begins the function that stands for the library's of that name, real_NAME once it was found. */
+#define OMP_REAL(type, name, parameters)    \
+    static type(*real_##name) parameters;   \
+    PM_ADAPTER_EXPORT type name parameters; \
+    PM_ADAPTER_EXPORT type name parameters
+#define OMP_FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
+
 /* False: nobody measures, or the caller is the library itself. site: a return address. */
 bool omp_is_measured(uintptr_t site);
 /* What is said of the construct there. site: a return address; name: of what has one of its own,

@@ -1,6 +1,7 @@
 /* The level: constructs by their places, what is said of them, and when bodies begin and end. */
 #include "openmp.h"
 #include "runtime/adapters/common/symbols.h"
+#include "runtime/adapters/common/table.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -13,7 +14,7 @@ enum {
 
 /* What was said of a place: the key is there first, the sentence when it is defined. */
 static struct construct {
-    uintptr_t key; /* 0: free */
+    uintptr_t key; /* first, 0: free (common/table.h) */
     uint32_t sentence;
     const char *function;
 } constructs[TABLE_ENTRIES], others[N_OMP_THINGS];
@@ -199,25 +200,8 @@ static uint32_t define(enum omp_thing thing, struct where *where, const char *na
 
 static struct construct *entry_of(uintptr_t key)
 {
-    size_t first = (key * 0x9e3779b97f4a7c15u) >> 40;
-    for (size_t i = first; i < first + TABLE_ENTRIES; i++) {
-        struct construct *c = &constructs[i % TABLE_ENTRIES];
-        uintptr_t found = __atomic_load_n(&c->key, __ATOMIC_RELAXED);
-        if (found == key)
-            return c;
-        if (found != 0)
-            continue;
-        if (__atomic_load_n(&n_constructs, __ATOMIC_RELAXED) >= MAX_CONSTRUCTS)
-            return NULL;
-        if (__atomic_compare_exchange_n(&c->key, &found, key, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-            __atomic_fetch_add(&n_constructs, 1, __ATOMIC_RELAXED);
-            return c;
-        }
-        if (found == key)
-            return c;
-    }
-    return NULL;
+    return pm_adapter_entry_of(constructs, TABLE_ENTRIES, sizeof *constructs, &n_constructs,
+                               MAX_CONSTRUCTS, key);
 }
 
 /* caller: as in struct where. */
