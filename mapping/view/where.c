@@ -286,9 +286,9 @@ static uint32_t mpi_node(struct making *m, pm_index sentence)
 /* What one waits at: by the kind of its noun, by the verb of MPI,
  * of coarrays and of OpenMP, where what is done within a critical section is not waiting. */
 static const struct {
-    const char *name, *kinds[5];
+    const char *name, *kinds[6];
 } lock_classes[] = {
-    {"locks", {"mutex", "rwlock", "spinlock", "lock", NULL}},
+    {"locks", {"mutex", "rwlock", "spinlock", "once", "lock", NULL}},
     {"conditions", {"condition", NULL}},
     {"semaphores", {"semaphore", NULL}},
     {"barriers", {"barrier", NULL}},
@@ -355,6 +355,17 @@ static const char *class_of_noun(const struct pm_view *view, pm_index noun)
     return NULL;
 }
 
+/* Who makes a taskloop's tasks waits for them there; who makes one task does not. */
+static const char *class_of_tasks(const struct pm_view *view, pm_index sentence, pm_index noun)
+{
+    static const char taskloop[] = "taskloop ";
+    const struct pm_graph *graph = view->data->graph;
+    bool waits = is_of_level(view, sentence, PM_OPENMP_LEVEL) &&
+                 !strcmp(graph->verbs[graph->sentences[sentence].verb].name, "Create") &&
+                 !strncmp(graph->nouns[noun].name, taskloop, sizeof taskloop - 1);
+    return waits ? class_named("tasks") : NULL;
+}
+
 /* A lock below those of its function. */
 static uint32_t lock_node(struct making *m, uint32_t top, pm_index noun)
 {
@@ -372,6 +383,8 @@ static uint32_t sync_node(struct making *m, pm_index sentence)
     if (noun == PM_NONE || !strcmp(graph->verbs[graph->sentences[sentence].verb].name, "Hold"))
         return PM_NONE;
     const char *class = class_of_verb(view, sentence);
+    if (!class)
+        class = class_of_tasks(view, sentence, noun);
     if (class)
         return message_node(m, part_of(m, PM_NONE, PM_NONE, class), sentence);
     class = class_of_noun(view, noun);
@@ -420,9 +433,11 @@ static enum pm_status make_of_paths(struct making *m, struct pm_error *err)
     free(inherits);
     if (any)
         return PM_OK;
-    return pm_error_set(err, PM_ERR_NOT_FOUND,
-                        "this archive has no locks, barriers and messages: 'perfmap run --adapter "
-                        "locks' follows those of threads, and MPI is followed by itself");
+    return pm_error_set(
+        err, PM_ERR_NOT_FOUND,
+        "this archive has no locks, barriers and messages: 'perfmap run --adapter "
+        "locks' follows those of threads, and OpenMP, MPI and coarrays are followed by "
+        "themselves");
 }
 
 /* --- the machine --- */

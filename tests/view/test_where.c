@@ -21,23 +21,27 @@ static const char more[] =
     "1000, 1);"
     "INSERT INTO probe_costs VALUES (1, 2000000, 1200000), (2, 1900000, 1100000);"
     "INSERT INTO ranks VALUES (1, 0), (2, 1); INSERT INTO nodes VALUES (2, 'node2');"
-    "INSERT INTO levels VALUES (3, 'MPI', 2);"
+    "INSERT INTO levels VALUES (3, 'MPI', 2), (4, 'OpenMP', 2);"
     "INSERT INTO verbs VALUES (3, 3, 'Send', NULL), (4, 3, 'Barrier', NULL), (5, 1, 'Wait', NULL), "
-    "(6, 2, 'Reads', NULL);"
+    "(6, 2, 'Reads', NULL), (7, 4, 'Create', NULL);"
     "INSERT INTO nouns(id, pif_id, level, name, kind, parent) VALUES "
     "(50, 50, 3, 'MPI_COMM_WORLD', 'communicator', NULL), (51, 51, 3, 'rank 1', 'peer', 50), "
     "(52, 52, 3, 'tag 7', 'tag', 50), (61, 61, 1, 'till', 'mutex', NULL), "
-    "(62, 62, 2, 'sweep::u', 'variable', 14), (63, 63, 2, 'sweep::v', 'variable', 14);"
-    "INSERT INTO sentences VALUES (50, 3, 50), (51, 4, 50), (61, 5, 61), (62, 6, 62), (63, 6, 63);"
+    "(62, 62, 2, 'sweep::u', 'variable', 14), (63, 63, 2, 'sweep::v', 'variable', 14), "
+    "(64, 64, 1, 'made', 'once', NULL), (65, 65, 4, 'taskloop in sweep', 'task', NULL), "
+    "(66, 66, 4, 'task in sweep', 'task', NULL);"
+    "INSERT INTO sentences VALUES (50, 3, 50), (51, 4, 50), (61, 5, 61), (62, 6, 62), (63, 6, 63), "
+    "(64, 5, 64), (65, 7, 65), (66, 7, 66);"
     "INSERT INTO sentence_nouns VALUES (50, 1, 51), (50, 2, 52);"
     "INSERT INTO mappings(source, destination, origin) VALUES (5, 62, 'compiler'), (6, 62, "
     "'compiler'), (6, 63, 'compiler');"
     "INSERT INTO contexts VALUES (10, 4, 50, 0), (11, 10, 7, 0), (12, 2, 51, 0), (13, 6, 61, 0), "
-    "(14, 13, 7, 0);"
+    "(14, 13, 7, 0), (15, 2, 64, 0), (16, 2, 65, 0), (17, 2, 66, 0);"
     "INSERT INTO cost_rows SELECT context, 2, metric, value / 3 FROM cost_rows WHERE thread = 1;"
     "INSERT INTO cost_rows SELECT context, 3, metric, value / 7 FROM cost_rows WHERE thread = 1;"
     "INSERT INTO cost_rows VALUES (10, 1, 2, 70001), (11, 1, 2, 1301), (11, 1, 1, 3), (12, 2, 2, "
-    "40000), (13, 3, 2, 91), (13, 1, 2, 17), (14, 3, 2, 1000003), (10, 3, 1, 8), (13, 3, 1, 2);";
+    "40000), (13, 3, 2, 91), (13, 1, 2, 17), (14, 3, 2, 1000003), (10, 3, 1, 8), (13, 3, 1, 2), "
+    "(15, 1, 2, 403), (16, 1, 2, 29), (17, 1, 2, 31);";
 
 static int begin(void **state)
 {
@@ -145,6 +149,8 @@ static void places_have_what_was_done_there(void **state)
         {PM_VIEW_BY_MPI, "/MPI_COMM_WORLD", 111302, 0},
         {PM_VIEW_BY_SYNC, "/barriers/MPI_COMM_WORLD", 40000, 0},
         {PM_VIEW_BY_SYNC, "/locks/till", 1000111, 2},
+        {PM_VIEW_BY_SYNC, "/locks/made", 403, 0},
+        {PM_VIEW_BY_SYNC, "/tasks", 29, 0}, /* making one task is no waiting */
         /* a set lies in what all of it lies in; waiting counts for the code that waited */
         {PM_VIEW_BY_DATA, "/heat.c/sweep/sweep::u", 1600000001 + INT64_C(533333333) + 228571428, 0},
         {PM_VIEW_BY_DATA, "/heat.c/sweep/{sweep::u, sweep::v}",
