@@ -81,10 +81,8 @@ static bool parse_metric(struct parser *p)
 
 static bool parse_sum(struct parser *p);
 
-static bool parse_factor(struct parser *p)
+static bool parse_unsigned(struct parser *p)
 {
-    if (take(p, '-'))
-        return parse_factor(p) && add_step(p, (struct pm_formula_step){.what = '~'});
     if (take(p, '(')) {
         if (++p->depth > MAX_DEPTH)
             return fail(p, "fewer parentheses");
@@ -97,6 +95,16 @@ static bool parse_factor(struct parser *p)
     if (p->at < p->end && is_name_byte(*p->at))
         return parse_metric(p);
     return fail(p, "a metric, a number or '('");
+}
+
+/* Any number of signs, without recursion. */
+static bool parse_factor(struct parser *p)
+{
+    bool is_negative = false;
+    while (take(p, '-'))
+        is_negative = !is_negative;
+    return parse_unsigned(p) &&
+           (!is_negative || add_step(p, (struct pm_formula_step){.what = '~'}));
 }
 
 static bool parse_product(struct parser *p)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -91,6 +93,28 @@ static void too_much_is_refused(void **state)
     pm_error_release(&err);
 }
 
+static void any_number_of_signs_is_read(void **state)
+{
+    (void)state;
+    enum { N_SIGNS = 1000001 };
+    struct pm_formula formula;
+    struct pm_error err = PM_ERROR_INIT;
+    char *text = malloc(N_SIGNS + 8);
+    assert_non_null(text);
+    memcpy(text, "x = ", 4);
+    memset(text + 4, '-', N_SIGNS);
+    memcpy(text + 4 + N_SIGNS, "a", 2);
+    assert_int_equal(pm_formula_parse(pm_str_of(text), find, NULL, &err, &formula), PM_OK);
+    assert_true(pm_formula_value(&formula, values) == -6);
+    assert_int_equal(pm_formula_parse(PM_STR("x = b_2 - - -a"), find, NULL, &err, &formula),
+                     PM_OK);
+    assert_true(pm_formula_value(&formula, values) == 4 - 6);
+    text[4 + N_SIGNS] = 0;
+    assert_int_equal(pm_formula_parse(pm_str_of(text), find, NULL, &err, &formula), PM_ERR_USAGE);
+    pm_error_release(&err);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +122,7 @@ int main(void)
         cmocka_unit_test(what_divides_by_nothing_is_not_known),
         cmocka_unit_test(wrong_ones_are_refused),
         cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(any_number_of_signs_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
