@@ -30,8 +30,9 @@ static bool is_name(struct pm_str name)
     return name.len != 0;
 }
 
-static bool take_counter(const struct pm_run_counter *raw, bool is_source,
-                         struct pm_run_file_counter *ret)
+/* Behind those that file has. NULL: taken; else what it has that is wrong. */
+static const char *take_counter(const struct pm_run_file *file, const struct pm_run_counter *raw,
+                                bool is_source, struct pm_run_file_counter *ret)
 {
     *ret = (struct pm_run_file_counter){
         .name = printable(raw->name, sizeof raw->name),
@@ -51,7 +52,10 @@ static bool take_counter(const struct pm_run_counter *raw, bool is_source,
         .is_source = is_source,
         .is_last = is_source && raw->flags & PM_RUN_COUNTER_LAST,
     };
-    return is_name(ret->name);
+    for (size_t i = 0; i < file->n_counters; i++)
+        if (pm_str_eq(file->counters[i].name, ret->name))
+            return "the name of another";
+    return is_name(ret->name) ? NULL : "no name";
 }
 
 /* Behind those that are there. */
@@ -72,13 +76,15 @@ static enum pm_status load_counters(struct pm_run_file *file, const struct run_s
         run_complain(file, chunk->offset, "counters cannot be read");
         return PM_OK;
     }
-    for (uint64_t i = 0; i < n; i++, file->n_counters++)
-        if (!take_counter(&raw[i], is_source, &counters[file->n_counters])) {
+    for (uint64_t i = 0; i < n; i++, file->n_counters++) {
+        const char *wrong = take_counter(file, &raw[i], is_source, &counters[file->n_counters]);
+        if (wrong) {
             run_complain(file, chunk->offset,
-                         "counter %llu has no name; it is left out, and those behind it",
-                         (unsigned long long)i);
+                         "counter %llu has %s; it is left out, and those behind it",
+                         (unsigned long long)i, wrong);
             return PM_OK;
         }
+    }
     return PM_OK;
 }
 

@@ -11,12 +11,17 @@ static struct pm_run_counter counter_named(const char *name, uint64_t period)
     return counter;
 }
 
-static void add_counters(struct make_run *run, const struct pm_run_counter *counters, uint32_t n)
+static void add_kind(struct make_run *run, uint32_t kind, const struct pm_run_counter *counters,
+                     uint32_t n)
 {
-    uint64_t at =
-        make_run_chunk(run, PM_RUN_CHUNK_COUNTERS, PM_RUN_COUNTERS_DATA + n * sizeof *counters, 0);
+    uint64_t at = make_run_chunk(run, kind, PM_RUN_COUNTERS_DATA + n * sizeof *counters, 0);
     ((struct pm_run_chunk *)make_run_at(run, at))->n_items = n;
     memcpy(make_run_at(run, at + PM_RUN_COUNTERS_DATA), counters, n * sizeof *counters);
+}
+
+static void add_counters(struct make_run *run, const struct pm_run_counter *counters, uint32_t n)
+{
+    add_kind(run, PM_RUN_CHUNK_COUNTERS, counters, n);
 }
 
 /* A file with a thread, which has one node below its root, and these samples. */
@@ -105,6 +110,22 @@ static void counters_with_names_that_are_none_are_left_out(void **state)
     }
 }
 
+static void counters_with_the_name_of_another_are_left_out(void **state)
+{
+    (void)state;
+    const struct pm_run_counter two[] = {counter_named("faults", 1), counter_named("faults", 2)};
+    struct make_run run;
+    make_counted(&run, NULL, 0);
+    add_counters(&run, two, 2);
+    add_kind(&run, PM_RUN_CHUNK_SOURCES, two, 1);
+    struct pm_run_file *file = parse(&run, NULL);
+    assert_int_equal(pm_run_file_n_counters(file), 1);
+    assert_int_equal(pm_run_file_counter(file, 0)->period, 1);
+    assert_int_equal(pm_run_file_n_complaints(file), 2);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 static void more_counters_than_fit_are_damage(void **state)
 {
     (void)state;
@@ -125,6 +146,7 @@ int main(void)
         cmocka_unit_test(samples_of_counters_are_told_from_those_of_time),
         cmocka_unit_test(samples_of_no_counter_are_damage),
         cmocka_unit_test(counters_with_names_that_are_none_are_left_out),
+        cmocka_unit_test(counters_with_the_name_of_another_are_left_out),
         cmocka_unit_test(more_counters_than_fit_are_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
