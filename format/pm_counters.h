@@ -88,6 +88,37 @@ static inline const char *pm_counters_number(const char *text, char end, uint64_
     return n != 0 ? text + 1 : 0;
 }
 
+/* Whether PerfMap itself, or an adapter of its own, has a metric of that name, or reports take it for
+ * one: neither an event nor a source may have it. */
+static inline bool pm_counter_is_taken(const char *name, unsigned long len)
+{
+    static const char *const taken[] = {"calls",          "time",
+                                        "n_calls",        "n_samples",
+                                        "wall_ns",        "cpu_ns",
+                                        "off_cpu_ns",     "sampled_wall_ns",
+                                        "waiting_ns",     "preempted_ns",
+                                        "n_allocations",  "allocated_bytes",
+                                        "peak_bytes",     "live_bytes",
+                                        "freed_bytes",    "block_bytes_written",
+                                        "messages",       "message_bytes",
+                                        "mpi_ns",         "received_bytes",
+                                        "mpi_wait_ns",    "coarray_bytes",
+                                        "wait_ns",        "omp_wait_ns",
+                                        "omp_chunks",     "omp_iterations",
+                                        "bytes_read",     "bytes_written",
+                                        "bytes_received", "bytes_sent",
+                                        "rows",           "io_ns",
+                                        "io_errors",      "lua_instructions"};
+    for (unsigned i = 0; i < sizeof taken / sizeof *taken; i++) {
+        unsigned long n = 0;
+        while (n < len && taken[i][n] != 0 && taken[i][n] == name[n])
+            n++;
+        if (n == len && taken[i][n] == 0)
+            return true;
+    }
+    return false;
+}
+
 static inline bool pm_counter_is_source(const struct pm_counter_setting *setting)
 {
     return setting->type == PM_COUNTER_OF_FILE || setting->type == PM_COUNTER_OF_RUSAGE;

@@ -327,12 +327,30 @@ static enum pm_status take_period(char *text, uint64_t *ret_period, struct pm_er
     return PM_OK;
 }
 
+/* The same number, whether or not samples are taken by it. */
+static bool is_same(const struct pm_counter_setting *a, const struct pm_counter_setting *b)
+{
+    return a->type == b->type && a->config == b->config && a->config1 == b->config1 &&
+           a->config2 == b->config2 && a->flags == b->flags && !strcmp(a->unit, b->unit) &&
+           !strcmp(a->file, b->file) && !strcmp(a->field, b->field);
+}
+
 static enum pm_status add(struct session_counters *counters, const char *name,
                           const struct pm_counter_setting *setting, struct pm_error *err)
 {
     struct pm_counter_settings *all = &counters->settings;
+    if (pm_counter_is_taken(setting->name, strlen(setting->name)))
+        return pm_error_set(err, PM_ERR_USAGE,
+                            "'%s' would be the metric '%s', which PerfMap has already: choose "
+                            "another name",
+                            name, setting->name);
     for (uint32_t i = 0; i < all->n; i++)
         if (!strcmp(all->items[i].name, setting->name)) {
+            if (!is_same(&all->items[i], setting))
+                return pm_error_set(err, PM_ERR_USAGE,
+                                    "'%s' would be the metric '%s', which '%s' is already, and "
+                                    "they count different things",
+                                    name, setting->name, counters->names[i]);
             if (setting->period)
                 all->items[i] = *setting;
             return PM_OK;

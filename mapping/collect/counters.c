@@ -7,6 +7,7 @@
 #include "run_names.h"
 #include "writer.h"
 
+#include "format/pm_counters.h"
 #include "mapping/run/run_file.h"
 
 #include <math.h>
@@ -23,7 +24,32 @@ static const char *description_of(const struct pm_run_file_counter *counter)
     return "events of the processor (perf)";
 }
 
-/* The unit of a metric; its name ends with it where it is a time. */
+static const char *or_sum(const char *aggregation)
+{
+    return aggregation ? aggregation : "sum";
+}
+
+/* Run files are not trusted: a name that is taken for something else counts nothing. */
+static enum pm_status add_known(struct collector *c, const struct collect_metric *metric,
+                                uint32_t *ret_metric)
+{
+    *ret_metric = 0;
+    bool is_taken = pm_counter_is_taken(metric->name, strlen(metric->name));
+    enum pm_status status = is_taken ? PM_OK : collect_metric(c, metric, ret_metric);
+    if (status != PM_OK)
+        return status;
+    const struct collect_metric *known = is_taken ? NULL : &c->costs->metrics[*ret_metric - 1];
+    if (!is_taken && !strcmp(known->unit, metric->unit) &&
+        !strcmp(known->description, metric->description) &&
+        !strcmp(or_sum(known->aggregation), or_sum(metric->aggregation)))
+        return PM_OK;
+    collect_warn(c, "a process counted '%s' (%s), which is a metric of another kind: left out",
+                 metric->name, metric->description);
+    *ret_metric = 0;
+    return PM_OK;
+}
+
+/* The unit of a metric; its name ends with it where it is a time. 0: it is left out. */
 static enum pm_status add_metric(struct collector *c, const struct pm_run_file_counter *counter,
                                  uint32_t *ret_metric)
 {
@@ -45,8 +71,7 @@ static enum pm_status add_metric(struct collector *c, const struct pm_run_file_c
                                     .aggregation = counter->is_last ? "maximum" : NULL,
                                     .description = description};
     pm_buf_release(&text);
-    return metric.name && metric.unit ? collect_metric(c, &metric, ret_metric)
-                                      : collect_no_memory(c);
+    return metric.name && metric.unit ? add_known(c, &metric, ret_metric) : collect_no_memory(c);
 }
 
 static enum pm_status write_counter(struct collector *c, const struct pm_run_file_counter *counter)
@@ -74,9 +99,8 @@ enum pm_status collect_counters(struct collector *c, const struct pm_run_file *f
     for (size_t i = 0; i < pm_run_file_n_counters(file); i++) {
         const struct pm_run_file_counter *counter = pm_run_file_counter(file, i);
         enum pm_status status = add_metric(c, counter, &names->counters[i]);
-        if (status != PM_OK)
-            return status;
-        status = write_counter(c, counter);
+        if (status == PM_OK && names->counters[i])
+            status = write_counter(c, counter);
         if (status != PM_OK)
             return status;
     }

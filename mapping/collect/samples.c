@@ -372,9 +372,10 @@ static enum pm_status add_costs(struct sampler *s, uint32_t context,
     uint32_t off_cpu = off_cpu_metric(sample);
     bool is_wall = sampling && sampling->is_wall;
     enum pm_status status = PM_OK;
-    if (sample->counter)
-        return collect_cost(s->c, context, s->thread_row, s->names->counters[sample->counter - 1],
-                            sample->time_ns);
+    uint32_t counted = sample->counter ? s->names->counters[sample->counter - 1] : 0;
+    if (sample->counter) /* one that was left out has no metric */
+        return counted ? collect_cost(s->c, context, s->thread_row, counted, sample->time_ns)
+                       : PM_OK;
     if (off_cpu)
         status = collect_cost(s->c, context, s->thread_row, off_cpu, sample->time_ns);
     if (status == PM_OK && (is_wall || !off_cpu))

@@ -643,6 +643,38 @@ static void a_process_without_threads_has_its_time(void **state)
                         "1");
 }
 
+/* Run files are not trusted: the process's wall time stays what it was. */
+static void counters_do_not_join_metrics_of_another_kind(void **state)
+{
+    (void)state;
+    static const struct pm_run_counter counters[] = {
+        {.name = "wall_ns", .unit = "ns", .n_threads = 1, .count = 5},
+        {.name = "allocated_bytes", .unit = "bytes", .n_threads = 1, .count = 6},
+        {.name = "waits", .unit = "switches", .n_threads = 1, .count = 7}};
+    struct make_run run;
+    write_heat();
+    write_manifest("x.run");
+    make_heat_run(&run);
+    uint64_t at =
+        make_run_chunk(&run, PM_RUN_CHUNK_SOURCES, PM_RUN_COUNTERS_DATA + sizeof counters, 0);
+    ((struct pm_run_chunk *)make_run_at(&run, at))->n_items = 3;
+    memcpy(make_run_at(&run, at + PM_RUN_COUNTERS_DATA), counters, sizeof counters);
+    assert_true(make_run_write(&run, "x.run/100.0.pmr"));
+    make_run_release(&run);
+    struct pm_collect_result result;
+    collect_with(NULL, &result);
+    assert_int_equal(result.n_warnings, 2);
+    assert_non_null(strstr(result.warnings[0], "'wall_ns' (of whole processes"));
+    pm_collect_result_release(&result);
+    check_archive();
+    assert_string_equal(ask("SELECT metric, count FROM counters"), "waits|7");
+    assert_string_equal(ask("SELECT sum(k.value) FROM costs k JOIN metrics m ON m.id = k.metric "
+                            "WHERE m.name = 'waits'"),
+                        "7");
+    assert_string_equal(ask("SELECT count(*) FROM metrics WHERE name = 'allocated_bytes'"), "0");
+    assert_string_equal(ask("SELECT count(*) FROM costs WHERE value = 5"), "0");
+}
+
 static void binaries_that_do_not_explain_are_named(void **state)
 {
     (void)state;
@@ -903,6 +935,7 @@ int main(void)
         IN_FOLDER(a_run_without_run_files_has_the_process_that_was_started),
         IN_FOLDER(a_run_without_run_files_and_end_has_a_process_without_time),
         IN_FOLDER(a_process_without_threads_has_its_time),
+        IN_FOLDER(counters_do_not_join_metrics_of_another_kind),
         IN_FOLDER(binaries_that_do_not_explain_are_named),
         IN_FOLDER(damaged_run_files_are_collected_as_far_as_they_go),
         IN_FOLDER(a_name_that_is_the_place_is_stored_once_and_found_by_name),

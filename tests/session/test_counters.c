@@ -4,6 +4,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -126,6 +128,45 @@ static void the_most_that_there_may_be_are_told(void **state)
     session_counters_release(&counters);
 }
 
+static void add_from(const char *lines, const char *event, enum pm_status expected,
+                     const char *part)
+{
+    char path[] = "/tmp/test_counters.XXXXXX";
+    struct session_counters counters = {0};
+    struct pm_error err = PM_ERROR_INIT;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, lines, strlen(lines)) == (ssize_t)strlen(lines));
+    close(fd);
+    enum pm_status status = session_counters_add_file(&counters, path, &err);
+    if (status == PM_OK && event)
+        status = session_counters_add(&counters, event, false, &err);
+    assert_int_equal(status, expected);
+    if (part)
+        assert_non_null(strstr(pm_error_text(&err), part));
+    pm_error_release(&err);
+    session_counters_release(&counters);
+    unlink(path);
+}
+
+static void names_of_sources_are_their_own(void **state)
+{
+    (void)state;
+    static const char *const taken[] = {"cpu ns",  "wall-ns ms", "n_calls x", "Allocated.Bytes b",
+                                        "wait ns", "calls count"};
+    char line[128];
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        snprintf(line, sizeof line, "%s /proc/self/schedstat 1\n", taken[i]);
+        add_from(line, NULL, PM_ERR_USAGE, "which PerfMap has already");
+    }
+    add_from("\ncpu ns /a 1\n", NULL, PM_ERR_USAGE, "'cpu' would be the metric 'cpu_ns'");
+    add_from("cpu2 ns /a 1\n", NULL, PM_OK, NULL);
+    add_from("a x /a 1\nb x /a 2\na x /a 1\n", NULL, PM_OK, NULL);
+    add_from("a x /a 1\na x /a 2\n", NULL, PM_ERR_USAGE, "which 'a' is already");
+    add_from("a x /a 1\na x /a 1 last\n", NULL, PM_ERR_USAGE, "which 'a' is already");
+    add_from("page_faults faults /a 1\n", "faults", PM_ERR_USAGE,
+             "'faults' would be the metric 'page_faults', which 'page_faults' is already");
+}
+
 static void fields_of_files_are_found(void **state)
 {
     (void)state;
@@ -177,6 +218,7 @@ int main(void)
         cmocka_unit_test(one_that_is_given_twice_is_sampled),
         cmocka_unit_test(what_is_told_is_read_back),
         cmocka_unit_test(the_most_that_there_may_be_are_told),
+        cmocka_unit_test(names_of_sources_are_their_own),
         cmocka_unit_test(fields_of_files_are_found),
         cmocka_unit_test(damaged_texts_are_no_events),
     };

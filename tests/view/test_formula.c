@@ -106,8 +106,7 @@ static void any_number_of_signs_is_read(void **state)
     memcpy(text + 4 + N_SIGNS, "a", 2);
     assert_int_equal(pm_formula_parse(pm_str_of(text), find, NULL, &err, &formula), PM_OK);
     assert_true(pm_formula_value(&formula, values) == -6);
-    assert_int_equal(pm_formula_parse(PM_STR("x = b_2 - - -a"), find, NULL, &err, &formula),
-                     PM_OK);
+    assert_int_equal(pm_formula_parse(PM_STR("x = b_2 - - -a"), find, NULL, &err, &formula), PM_OK);
     assert_true(pm_formula_value(&formula, values) == 4 - 6);
     text[4 + N_SIGNS] = 0;
     assert_int_equal(pm_formula_parse(pm_str_of(text), find, NULL, &err, &formula), PM_ERR_USAGE);
