@@ -26,6 +26,7 @@ enum {
     PM_COUNTER_FILE_BYTES = 96,
     PM_COUNTER_FIELD_BYTES = 48,
     PM_COUNTERS_TEXT_BYTES = 8192, /* of all, with the zero */
+    PM_COUNTER_READ_BYTES = 16384, /* so much of a file is looked at */
 };
 
 enum {
@@ -125,7 +126,8 @@ static inline bool pm_counter_is_source(const struct pm_counter_setting *setting
 }
 
 /* The number behind a word at the beginning of a line ("voluntary_ctxt_switches:\t12"), or, for a
- * field "3", the third number of the file. False: there is none. */
+ * field "3", the third number of the file. False: there is none, it is not whole ("1.5"), it is too
+ * large, or it may go on behind the PM_COUNTER_READ_BYTES that were read. */
 static inline bool pm_counters_look_up(const char *text, unsigned long len, const char *field,
                                        uint64_t *ret_number)
 {
@@ -152,9 +154,11 @@ static inline bool pm_counters_look_up(const char *text, unsigned long len, cons
             continue;
         uint64_t number = 0;
         for (; at < len && text[at] >= '0' && text[at] <= '9'; at++)
-            number = number * 10 + (uint64_t)(text[at] - '0');
+            if (__builtin_mul_overflow(number, 10, &number) ||
+                __builtin_add_overflow(number, (uint64_t)(text[at] - '0'), &number))
+                return false;
         *ret_number = number;
-        return true;
+        return at < len ? text[at] != '.' : len < PM_COUNTER_READ_BYTES;
     }
     return false;
 }

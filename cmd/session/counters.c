@@ -571,7 +571,7 @@ static int try_both(const struct pm_counter_setting *setting, bool *ret_user_onl
 static struct session_trial try_source(const struct pm_counter_setting *setting)
 {
     struct session_trial trial = {.counts = true};
-    char text[16384];
+    char text[PM_COUNTER_READ_BYTES];
     uint64_t number;
     if (setting->type == PM_COUNTER_OF_RUSAGE)
         return trial;
@@ -586,8 +586,9 @@ static struct session_trial try_source(const struct pm_counter_setting *setting)
     fclose(in);
     trial.counts = pm_counters_look_up(text, n, setting->field, &number);
     if (!trial.counts)
-        snprintf(trial.reason, sizeof trial.reason, "'%s' has no number '%s'", setting->file,
-                 setting->field);
+        snprintf(trial.reason, sizeof trial.reason,
+                 "'%s' has no number '%s' (a whole one, in the first %d KiB)", setting->file,
+                 setting->field, PM_COUNTER_READ_BYTES / 1024);
     return trial;
 }
 

@@ -16,7 +16,7 @@ static struct pm_run_counter *in_file; /* NULL: none yet */
 
 static bool read_file(const struct pm_counter_setting *source, uint64_t *ret_number)
 {
-    static char text[16384]; /* by one thread at a time: at begin, fork and end */
+    static char text[PM_COUNTER_READ_BYTES]; /* by one thread at a time: at begin, fork and end */
     unsigned long len = 0;
     long fd = pm_sys(SYS_openat, AT_FDCWD, source->file, O_RDONLY | O_CLOEXEC), n;
     if (fd < 0)
@@ -81,7 +81,10 @@ void pm_sources_end(void)
         uint64_t now = 0, before = source->flags & PM_COUNTER_LAST ? 0 : at_begin[i];
         bool is_good = is_known[i] && read_source(source, &now);
         in_file[i].n_threads_failed = !is_good;
-        in_file[i].count = is_good && now > before ? (now - before) * source->config : 0;
+        uint64_t count = is_good && now > before ? now - before : 0;
+        if (__builtin_mul_overflow(count, source->config, &count))
+            count = UINT64_MAX;
+        in_file[i].count = count;
     }
 }
 

@@ -187,6 +187,31 @@ static void fields_of_files_are_found(void **state)
     assert_false(pm_counters_look_up("x:", 2, "x", &number));
 }
 
+static void numbers_that_are_not_whole_are_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"x: 1.5", "x: 18446744073709551616",
+                                      "x: 99999999999999999999999"};
+    static char text[PM_COUNTER_READ_BYTES];
+    uint64_t number;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(pm_counters_look_up(bad[i], strlen(bad[i]), "x", &number));
+        assert_false(pm_counters_look_up(bad[i], strlen(bad[i]), "1", &number));
+    }
+    assert_true(pm_counters_look_up("x: 18446744073709551615", 23, "x", &number));
+    assert_true(number == UINT64_MAX);
+    assert_true(pm_counters_look_up("1.5 3\n", 6, "2", &number));
+    assert_int_equal(number, 3);
+    /* cut at the end of what is read: it may go on */
+    memset(text, '\n', sizeof text);
+    memcpy(text + sizeof text - 5, "x: 12", 5);
+    assert_false(pm_counters_look_up(text, sizeof text, "x", &number));
+    assert_true(pm_counters_look_up(text, sizeof text - 1, "x", &number));
+    memcpy(text + sizeof text - 5, "x: 1\n", 5);
+    assert_true(pm_counters_look_up(text, sizeof text, "x", &number));
+    assert_int_equal(number, 1);
+}
+
 static void damaged_texts_are_no_events(void **state)
 {
     (void)state;
@@ -220,6 +245,7 @@ int main(void)
         cmocka_unit_test(the_most_that_there_may_be_are_told),
         cmocka_unit_test(names_of_sources_are_their_own),
         cmocka_unit_test(fields_of_files_are_found),
+        cmocka_unit_test(numbers_that_are_not_whole_are_none),
         cmocka_unit_test(damaged_texts_are_no_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
