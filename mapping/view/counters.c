@@ -21,6 +21,13 @@ static int64_t known(int64_t number)
     return number > 0 ? number : 0;
 }
 
+/* Archives may have any numbers: a sum that is too large is the largest there is. */
+static void add_to(int64_t *sum, int64_t number)
+{
+    if (__builtin_add_overflow(*sum, number, sum))
+        *sum = number > 0 ? INT64_MAX : INT64_MIN;
+}
+
 static bool sum_up(const struct pm_archive_data *data, const char *metric, struct counted *ret)
 {
     *ret = (struct counted){.metric = metric, .problem = ""};
@@ -31,11 +38,11 @@ static bool sum_up(const struct pm_archive_data *data, const char *metric, struc
             continue;
         is_there = true;
         ret->period = known(counter->period) > ret->period ? counter->period : ret->period;
-        ret->n_threads += known(counter->n_threads);
-        ret->n_threads_failed += known(counter->n_threads_failed);
-        ret->n_closed += known(counter->n_closed);
-        ret->enabled_ns += known(counter->enabled_ns);
-        ret->running_ns += known(counter->running_ns);
+        add_to(&ret->n_threads, known(counter->n_threads));
+        add_to(&ret->n_threads_failed, known(counter->n_threads_failed));
+        add_to(&ret->n_closed, known(counter->n_closed));
+        add_to(&ret->enabled_ns, known(counter->enabled_ns));
+        add_to(&ret->running_ns, known(counter->running_ns));
         ret->is_user_only |= counter->is_user_only;
         if (*counter->problem)
             ret->problem = counter->problem;
@@ -106,13 +113,13 @@ enum pm_status pm_view_find_lost_of(const struct pm_view *view, pm_index metric,
             continue;
         all += (double)cost->value;
         if (around != PM_NONE && is_lost(view, cost->context)) {
-            lost.counts[around] += cost->value;
+            add_to(&lost.counts[around], cost->value);
             lost.sum += (double)cost->value;
         }
     }
     for (pm_index c = 0; c < graph->n_contexts; c++) { /* those around it come before it */
         pm_index parent = graph->contexts[c].parent;
-        lost.counts[c] += parent != PM_NONE ? lost.counts[parent] : 0;
+        add_to(&lost.counts[c], parent != PM_NONE ? lost.counts[parent] : 0);
         most = lost.counts[c] > most ? lost.counts[c] : most;
     }
     lost.all = all;

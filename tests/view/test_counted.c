@@ -1,0 +1,71 @@
+/* Events that were counted: sums of what archives say, which may be anything; names of metrics. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mapping/view/view.h"
+#include "tests/graph/archives.h"
+
+/* heat.sql with a second process, and (not located) below main and below sweep, which is in it. */
+static const char more[] =
+    "INSERT INTO processes SELECT 2, 1, 4712, 4710, 0, exe, argv, 0, 1000, 'exit', 1, 1, 1, 3, 2, "
+    "1, 0, 0, 0 FROM processes;"
+    "INSERT INTO nouns(id, pif_id, level, name, kind) VALUES (70, 70, 1, '(not located)', 'lost');"
+    "INSERT INTO sentences VALUES (70, 1, 70);"
+    "INSERT INTO contexts VALUES (20, 2, 70, 0), (21, 4, 70, 0);"
+    "INSERT INTO metrics VALUES (3, 'faults', 'faults', 'count', 'sum', ''), "
+    "(4, 'cycles', 'cycles', 'count', 'sum', '');"
+    "INSERT INTO cost_rows VALUES (20, 1, 3, 5000000000000000000), "
+    "(21, 1, 3, 5000000000000000000), (5, 1, 4, 9);"
+    "INSERT INTO counters VALUES "
+    "(1, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL), "
+    "(2, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL);";
+
+static int begin(void **state)
+{
+    (void)state;
+    return !make_archive(PM_TEST_ARCHIVES "/heat.sql", more, "counted.perfmap");
+}
+
+static enum pm_status look_at(const char *metrics, struct pm_view *view, struct pm_error *err)
+{
+    *view = (struct pm_view){.options = {.archive_path = "counted.perfmap",
+                                         .level = "source",
+                                         .by = PM_VIEW_BY_FUNCTION,
+                                         .metrics = metrics,
+                                         .sort = PM_VIEW_SORT_DEFAULT}};
+    return pm_view_make(view, err);
+}
+
+static void sums_of_an_archive_do_not_wrap(void **state)
+{
+    (void)state;
+    struct pm_view view;
+    struct pm_view_lost lost;
+    assert_int_equal(look_at("cycles", &view, NULL), PM_OK);
+    assert_true(pm_view_counts_are_few(&view, 0, 9)); /* enabled in sum: more than fits */
+    pm_index faults = pm_graph_find_metric(view.data->graph, "faults"), most = 0;
+    assert_int_equal(pm_view_find_lost_of(&view, faults, NULL, &lost), PM_OK);
+    assert_non_null(lost.counts);
+    for (pm_index c = 0; c < view.data->graph->n_contexts; c++) {
+        assert_true(lost.counts[c] >= 0);
+        most += lost.counts[c] == INT64_MAX;
+    }
+    assert_true(most > 0);
+    free(lost.counts);
+    pm_view_release(&view);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_an_archive_do_not_wrap),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
