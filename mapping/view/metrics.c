@@ -88,10 +88,13 @@ static pm_index find_metric(const struct pm_view *view, struct pm_str name)
         name = PM_STR("n_calls");
     if (pm_str_is(name, "time") && view->time_metric != PM_NONE)
         return view->time_metric;
+    for (pm_index m = 0; m < graph->n_metrics; m++)
+        if (pm_str_is(name, graph->metrics[m].name))
+            return m;
     for (pm_index m = 0; m < graph->n_metrics; m++) {
         const char *known = graph->metrics[m].name;
         size_t bare_len = pm_view_bare_metric_len(&graph->metrics[m]);
-        if (pm_str_is(name, known) || pm_str_eq(name, (struct pm_str){known, bare_len}))
+        if (pm_str_eq(name, (struct pm_str){known, bare_len}))
             return m;
     }
     for (pm_index m = 0; m < graph->n_metrics; m++) {

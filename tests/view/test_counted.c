@@ -20,9 +20,10 @@ static const char more[] =
     "INSERT INTO sentences VALUES (70, 1, 70);"
     "INSERT INTO contexts VALUES (20, 2, 70, 0), (21, 4, 70, 0);"
     "INSERT INTO metrics VALUES (3, 'faults', 'faults', 'count', 'sum', ''), "
-    "(4, 'cycles', 'cycles', 'count', 'sum', '');"
+    "(4, 'cycles', 'cycles', 'count', 'sum', ''), "
+    "(5, 'n_samples', 'samples', 'count', 'sum', ''), (6, 'n', 'x', 'count', 'sum', '');"
     "INSERT INTO cost_rows VALUES (20, 1, 3, 5000000000000000000), "
-    "(21, 1, 3, 5000000000000000000), (5, 1, 4, 9);"
+    "(21, 1, 3, 5000000000000000000), (5, 1, 4, 9), (5, 1, 5, 2), (5, 1, 6, 3);"
     "INSERT INTO counters VALUES "
     "(1, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL), "
     "(2, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL);";
@@ -62,10 +63,26 @@ static void sums_of_an_archive_do_not_wrap(void **state)
     pm_view_release(&view);
 }
 
+/* What is called n is no short name of n_samples. */
+static void a_whole_name_is_before_a_name_without_unit(void **state)
+{
+    (void)state;
+    struct pm_view view;
+    assert_int_equal(look_at("n,n_samples", &view, NULL), PM_OK);
+    assert_int_equal(view.n_metrics, 2);
+    assert_string_equal(view.data->graph->metrics[view.metrics[0]].name, "n");
+    assert_string_equal(view.data->graph->metrics[view.metrics[1]].name, "n_samples");
+    pm_view_release(&view);
+    assert_int_equal(look_at("wall", &view, NULL), PM_OK);
+    assert_string_equal(view.data->graph->metrics[view.metrics[0]].name, "wall_ns");
+    pm_view_release(&view);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_an_archive_do_not_wrap),
+        cmocka_unit_test(a_whole_name_is_before_a_name_without_unit),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
