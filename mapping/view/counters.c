@@ -80,10 +80,11 @@ static bool is_scaled(const struct counted *counted)
 bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value)
 {
     struct counted counted;
-    if (!view->data->n_counters || !counted_of(view, m, &counted) || value == 0)
+    if (!view->data->n_counters || !counted_of(view, m, &counted))
         return false;
-    return is_scaled(&counted) ||
-           (counted.period > 1 && value < (double)counted.period * PM_VIEW_FEW_SAMPLES);
+    return is_scaled(&counted) || /* then 0 is no more certain than another number */
+           (counted.period > 1 && value != 0 &&
+            value < (double)counted.period * PM_VIEW_FEW_SAMPLES);
 }
 
 /* --- what was not located --- */

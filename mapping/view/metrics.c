@@ -109,12 +109,20 @@ static pm_index find_metric(const struct pm_view *view, struct pm_str name)
 /* Of an event that the run was to count; "": it was not. Lent. */
 static const char *why_not_counted(const struct pm_view *view, struct pm_str name)
 {
+    const char *why = "";
     for (uint32_t i = 0; i < view->data->n_counters; i++) {
         const struct pm_event_counter *counter = &view->data->counters[i];
-        if (is_event_name(name, counter->metric, strlen(counter->metric)))
-            return *counter->problem ? counter->problem : "it never happened";
+        if (!is_event_name(name, counter->metric, strlen(counter->metric)))
+            continue;
+        if (*counter->problem)
+            return counter->problem;
+        if (counter->enabled_ns > 0 && counter->running_ns == 0)
+            why = "the processor has too few counters, and it never got one (count fewer events "
+                  "in one run)";
+        else if (!*why)
+            why = "it never happened";
     }
-    return "";
+    return why;
 }
 
 static enum pm_status add_metric(struct pm_view *view, struct pm_str name, struct pm_error *err)

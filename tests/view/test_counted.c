@@ -26,7 +26,11 @@ static const char more[] =
     "(21, 1, 3, 5000000000000000000), (5, 1, 4, 9), (5, 1, 5, 2), (5, 1, 6, 3);"
     "INSERT INTO counters VALUES "
     "(1, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL), "
-    "(2, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL);";
+    "(2, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL), "
+    "(1, 'misses', NULL, 1, 0, 0, 0, 5, 5, 0, NULL), "
+    "(2, 'misses', NULL, 1, 0, 0, 0, 5, 0, 0, NULL), "
+    "(1, 'rare', NULL, 1, 0, 0, 0, 5, 5, 0, NULL), "
+    "(1, 'n_samples', 100, 1, 0, 0, 2, 5, 5, 0, NULL);";
 
 static int begin(void **state)
 {
@@ -78,10 +82,40 @@ static void a_whole_name_is_before_a_name_without_unit(void **state)
     pm_view_release(&view);
 }
 
+static void what_was_not_counted_has_its_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metric, *why;
+    } reasons[] = {{"rare", "it never happened"},
+                   {"misses", "it never got one (count fewer events in one run)"}};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        struct pm_view view;
+        struct pm_error err = PM_ERROR_INIT;
+        assert_int_equal(look_at(reasons[i].metric, &view, &err), PM_ERR_USAGE);
+        assert_non_null(strstr(pm_error_text(&err), reasons[i].why));
+        pm_error_release(&err);
+        pm_view_release(&view);
+    }
+}
+
+static void zeros_are_as_sure_as_other_numbers(void **state)
+{
+    (void)state;
+    struct pm_view view;
+    assert_int_equal(look_at("cycles,n_samples", &view, NULL), PM_OK);
+    assert_true(pm_view_counts_are_few(&view, 0, 0)); /* it took turns */
+    assert_false(pm_view_counts_are_few(&view, 1, 0));
+    assert_true(pm_view_counts_are_few(&view, 1, 1));
+    pm_view_release(&view);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_an_archive_do_not_wrap),
+        cmocka_unit_test(what_was_not_counted_has_its_reason),
+        cmocka_unit_test(zeros_are_as_sure_as_other_numbers),
         cmocka_unit_test(a_whole_name_is_before_a_name_without_unit),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
