@@ -89,8 +89,8 @@ static inline const char *pm_counters_number(const char *text, char end, uint64_
     return n != 0 ? text + 1 : 0;
 }
 
-/* Whether PerfMap itself, or an adapter of its own, has a metric of that name, or reports take it for
- * one: neither an event nor a source may have it. */
+/* Whether PerfMap itself, or an adapter of its own, has a metric of that name, or reports take it
+ * for one: neither an event nor a source may have it. */
 static inline bool pm_counter_is_taken(const char *name, unsigned long len)
 {
     static const char *const taken[] = {"calls",          "time",

@@ -99,8 +99,9 @@ enum pm_status collect_counters(struct collector *c, const struct pm_run_file *f
     for (size_t i = 0; i < pm_run_file_n_counters(file); i++) {
         const struct pm_run_file_counter *counter = pm_run_file_counter(file, i);
         enum pm_status status = add_metric(c, counter, &names->counters[i]);
-        if (status == PM_OK && names->counters[i])
-            status = write_counter(c, counter);
+        if (status != PM_OK)
+            return status;
+        status = names->counters[i] ? write_counter(c, counter) : PM_OK;
         if (status != PM_OK)
             return status;
     }
