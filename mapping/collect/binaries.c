@@ -265,6 +265,7 @@ void collect_binaries_release(struct collector *c)
 {
     for (struct collect_binary *binary = c->binaries->first; binary; binary = binary->next) {
         pm_map_release(&binary->nouns);
+        pm_map_release(&binary->variables);
         pm_pif_free(binary->pif);
         pm_code_map_free(binary->map);
         pm_debug_free(binary->debug);

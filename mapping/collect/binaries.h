@@ -29,7 +29,7 @@ struct collect_binary {
     bool has_nouns;         /* it has code that the run names: what is missing is told */
     bool same, debug_tried; /* same: the file is the one that ran */
     bool is_runtime;        /* PerfMap's own code */
-    bool blame_tried;
+    bool blame_tried, variables_known;
     uint32_t row;            /* 0: not in the archive (yet) */
     struct pm_pif *pif;      /* NULL: not read */
     struct pm_code_map *map; /* NULL: it has none */
@@ -38,6 +38,7 @@ struct collect_binary {
     const char *pif_state, *map_state;
     char *debug_problem;                   /* owned; why it could not be opened */
     struct pm_map nouns;                   /* pif id -> row */
+    struct pm_map variables;               /* words.c: name -> position in pif + 1, or several */
     struct pm_map heaps;                   /* id -> position in heaps + 1 */
     struct collect_places *places;         /* places.h */
     struct collect_regions *regions;       /* regions.h */

@@ -108,27 +108,50 @@ static enum pm_status add_attributes(struct collector *c, uint32_t row,
     return status;
 }
 
-/* Of the only variable of that name that the facts have; a part of it ("pool+64") is there, too. */
-static enum pm_status place_of_variable(struct collector *c, const struct collect_binary *binary,
-                                        struct pm_run_file_word *word)
+enum { SEVERAL_VARIABLES = UINT32_MAX };
+
+/* Those with a place in the source, by the addresses of their interned names. */
+static enum pm_status know_variables(struct collector *c, struct collect_binary *binary)
 {
-    struct pm_pif_noun noun, found = {0};
-    size_t n = binary->pif ? pm_pif_n_nouns(binary->pif) : 0, n_found = 0;
-    struct pm_str name = word->texts[0];
-    const char *part = memchr(name.p, '+', name.len);
-    if (part)
-        name.len = (size_t)(part - name.p);
+    if (!binary->pif || binary->variables_known)
+        return PM_OK;
+    size_t n = pm_pif_n_nouns(binary->pif);
     for (size_t i = 0; i < n; i++) {
+        struct pm_pif_noun noun;
         pm_pif_get_noun(binary->pif, i, &noun);
         bool is_variable = noun.kind && noun.name && noun.file && noun.line &&
                            (!strcmp(noun.kind, "variable") || !strcmp(noun.kind, "array"));
-        if (is_variable && pm_str_is(name, noun.name)) {
-            found = noun;
-            n_found++;
-        }
+        if (!is_variable)
+            continue;
+        const char *name = collect_intern(c, noun.name);
+        uint32_t *number = name ? pm_map_at(&binary->variables, (uintptr_t)name) : NULL;
+        if (!number)
+            return collect_no_memory(c);
+        *number = *number ? SEVERAL_VARIABLES : (uint32_t)i + 1;
     }
-    if (n_found != 1)
+    binary->variables_known = true;
+    return PM_OK;
+}
+
+/* Of the only variable of that name that the facts have; a part of it ("pool+64") is there, too. */
+static enum pm_status place_of_variable(struct collector *c, struct collect_binary *binary,
+                                        struct pm_run_file_word *word)
+{
+    struct pm_str text = word->texts[0];
+    const char *part = memchr(text.p, '+', text.len);
+    if (part)
+        text.len = (size_t)(part - text.p);
+    enum pm_status status = know_variables(c, binary);
+    if (status != PM_OK)
+        return status;
+    const char *name = intern(c, text);
+    if (!name)
+        return collect_no_memory(c);
+    uint32_t number = pm_map_get(&binary->variables, (uintptr_t)name);
+    if (number == 0 || number == SEVERAL_VARIABLES)
         return PM_OK;
+    struct pm_pif_noun found;
+    pm_pif_get_noun(binary->pif, number - 1, &found);
     const char *file = collect_intern(c, found.file);
     if (!file)
         return collect_no_memory(c);
