@@ -275,7 +275,7 @@ static const struct cmd_option pm_view_options[] = {
      "done, "
      "with what; node, process, rank (of MPI) and thread: who ran it, and where; machine, code, "
      "data, mpi and "
-     "sync: all places of that where axis, as a tree"},
+     "sync: a tree of all machines, code, data, calls of MPI, or locks, barriers and messages"},
     {OPT_AXIS, "axis", "node|process|rank|thread",
      "what each row costs over nodes, processes, ranks of MPI or threads: min, average and max of "
      "the "
