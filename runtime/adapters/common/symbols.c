@@ -32,6 +32,7 @@ struct symbols {
     size_t n_strings;
     uint32_t *sorted[2]; /* variables, functions: numbers in the list, by place */
     size_t n_sorted[2];
+    bool has_fortran;
     char name[64]; /* of the file */
 };
 static struct symbols objects[MAX_OBJECTS];
@@ -138,6 +139,20 @@ static void sort_symbols(struct symbols *o, bool functions)
     o->n_sorted[functions] = k;
 }
 
+static bool is_of_fortran(const char *name)
+{
+    return strncmp(name, "_gfortran_", 10) == 0 || strncmp(name, "_FortranA", 9) == 0 ||
+           strcmp(name, "MAIN__") == 0 ||
+           (strncmp(name, "__", 2) == 0 && strstr(name, "_MOD_") != NULL);
+}
+
+static void look_for_fortran(struct symbols *o)
+{
+    for (size_t i = 0; i < o->n && !o->has_fortran; i++)
+        o->has_fortran =
+            o->list[i].st_name < o->n_strings && is_of_fortran(o->strings + o->list[i].st_name);
+}
+
 /* The innermost that has the place; NULL: none, or one that begins far before many others. */
 static const Elf64_Sym *symbol_at(const struct symbols *o, uintptr_t at, bool functions)
 {
@@ -212,6 +227,7 @@ static void add_object(const struct dl_find_object *found)
     const char *file = map_file(*path ? path : "/proc/self/exe", &bytes);
     if (file) {
         read_symbols(file, bytes, o);
+        look_for_fortran(o);
         sort_symbols(o, false);
         sort_symbols(o, true);
     }
@@ -272,6 +288,12 @@ bool pm_adapter_name_of(uintptr_t address, bool is_function, char name[PM_ADAPTE
         n < PM_ADAPTER_NAME_BYTES - 24) /* an element, a member */
         snprintf(name + n, PM_ADAPTER_NAME_BYTES - n, "+%lu", (unsigned long)(at - s->st_value));
     return true;
+}
+
+bool pm_adapter_has_fortran(uintptr_t address)
+{
+    const struct symbols *o = address ? object_of(address) : NULL;
+    return o && o->has_fortran;
 }
 
 void pm_adapter_source_name(char name[PM_ADAPTER_NAME_BYTES])

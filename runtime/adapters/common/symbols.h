@@ -9,6 +9,9 @@ enum { PM_ADAPTER_NAME_BYTES = 512 };
 /* The variable or function that has the address, else "libx.so+0x123"; "+8" behind a variable: a
  * part of it. False: in no object. Any thread, and in signal handlers. */
 bool pm_adapter_name_of(uintptr_t address, bool is_function, char name[PM_ADAPTER_NAME_BYTES]);
+/* Has the object of the address code of Fortran: names of modules, its main program, or calls of
+ * the library of gfortran or Flang? As above. */
+bool pm_adapter_has_fortran(uintptr_t address);
 /* What gfortran made of a name is undone: "__bow_MOD_tot" is bow::tot, "corner_" corner. */
 void pm_adapter_source_name(char name[PM_ADAPTER_NAME_BYTES]);
 

@@ -4,74 +4,77 @@
 #include "openmp.h"
 #include "runtime/adapters/common/symbols.h"
 
-/* A variable's name; else it is a lock of whoever has made it, or uses it first. */
-static struct pm_sentence acquire(const void *lock, uintptr_t site)
+/* A variable's name; else it is a lock of whoever has made it, or uses it first. is_fortran: the
+ * caller is, so variables may have an underscore behind their names. */
+static struct pm_sentence acquire(const void *lock, uintptr_t site, bool is_fortran)
 {
     struct pm_sentence known = omp_known(THING_LOCKED_ACQUIRE, (uintptr_t)lock);
     char name[PM_ADAPTER_NAME_BYTES];
     if (__builtin_expect(known.id != 0, 1))
         return known;
     if (pm_adapter_name_of((uintptr_t)lock, false, name)) {
-        pm_adapter_source_name(name);
+        if (is_fortran)
+            pm_adapter_source_name(name);
         return omp_sentence(THING_LOCKED_ACQUIRE, (uintptr_t)lock, name);
     }
     return omp_sentence_for(THING_LOCKED_ACQUIRE, (uintptr_t)lock, site);
 }
 
-static void lock_is_made(const void *lock, uintptr_t site)
+static void lock_is_made(const void *lock, uintptr_t site, bool is_fortran)
 {
     omp_forget(THING_LOCKED_ACQUIRE, (uintptr_t)lock);
-    (void)acquire(lock, site);
+    (void)acquire(lock, site, is_fortran);
 }
 
-#define MAKES(name, parameters, arguments) \
-    OMP_REAL(void, name, parameters)       \
-    {                                      \
-        if (!OMP_FOUND(name))              \
-            return;                        \
-        real_##name arguments;             \
-        if (omp_is_measured(OMP_SITE))     \
-            lock_is_made(lock, OMP_SITE);  \
+#define MAKES(name, is_fortran, parameters, arguments)  \
+    OMP_REAL(void, name, parameters)                    \
+    {                                                   \
+        if (!OMP_FOUND(name))                           \
+            return;                                     \
+        real_##name arguments;                          \
+        if (omp_is_measured(OMP_SITE))                  \
+            lock_is_made(lock, OMP_SITE, (is_fortran)); \
     }
 /* taken: how often, now; 0: not. */
-#define TRIES(name)                                        \
-    OMP_REAL(int, name, (void *lock))                      \
-    {                                                      \
-        if (!OMP_FOUND(name))                              \
-            return 0;                                      \
-        if (!omp_is_measured(OMP_SITE))                    \
-            return real_##name(lock);                      \
-        struct pm_sentence said = acquire(lock, OMP_SITE); \
-        pm_enter(said);                                    \
-        int taken = real_##name(lock);                     \
-        pm_leave(said);                                    \
-        return taken;                                      \
+#define TRIES(name, is_fortran)                                          \
+    OMP_REAL(int, name, (void *lock))                                    \
+    {                                                                    \
+        if (!OMP_FOUND(name))                                            \
+            return 0;                                                    \
+        if (!omp_is_measured(OMP_SITE))                                  \
+            return real_##name(lock);                                    \
+        struct pm_sentence said = acquire(lock, OMP_SITE, (is_fortran)); \
+        pm_enter(said);                                                  \
+        int taken = real_##name(lock);                                   \
+        pm_leave(said);                                                  \
+        return taken;                                                    \
     }
-#define TAKES(name, attempt)                                     \
-    OMP_REAL(void, name, (void *lock))                           \
-    {                                                            \
-        if (!OMP_FOUND(name))                                    \
-            return;                                              \
-        if (!omp_is_measured(OMP_SITE) || !OMP_FOUND(attempt)) { \
-            real_##name(lock);                                   \
-            return;                                              \
-        }                                                        \
-        struct pm_sentence said = acquire(lock, OMP_SITE);       \
-        if (real_##attempt(lock)) {                              \
-            pm_enter(said);                                      \
-            pm_leave(said);                                      \
-            return;                                              \
-        }                                                        \
-        struct omp_wait wait = omp_wait_begin(said);             \
-        real_##name(lock);                                       \
-        omp_wait_end(&wait);                                     \
+#define TAKES(name, attempt, is_fortran)                                 \
+    OMP_REAL(void, name, (void *lock))                                   \
+    {                                                                    \
+        if (!OMP_FOUND(name))                                            \
+            return;                                                      \
+        if (!omp_is_measured(OMP_SITE) || !OMP_FOUND(attempt)) {         \
+            real_##name(lock);                                           \
+            return;                                                      \
+        }                                                                \
+        struct pm_sentence said = acquire(lock, OMP_SITE, (is_fortran)); \
+        if (real_##attempt(lock)) {                                      \
+            pm_enter(said);                                              \
+            pm_leave(said);                                              \
+            return;                                                      \
+        }                                                                \
+        struct omp_wait wait = omp_wait_begin(said);                     \
+        real_##name(lock);                                               \
+        omp_wait_end(&wait);                                             \
     }
-#define LOCKS(word, end)                                                                \
-    MAKES(omp_init_##word##end, (void *lock), (lock))                                   \
-    MAKES(omp_init_##word##_with_hint##end, (void *lock, uintptr_t hint), (lock, hint)) \
-    TRIES(omp_test_##word##end)                                                         \
-    TAKES(omp_set_##word##end, omp_test_##word##end)
-LOCKS(lock, )
-LOCKS(nest_lock, )
-LOCKS(lock, _)
-LOCKS(nest_lock, _)
+#define LOCKS(word, end, is_fortran)                                                  \
+    MAKES(omp_init_##word##end, is_fortran, (void *lock), (lock))                     \
+    MAKES(omp_init_##word##_with_hint##end, is_fortran, (void *lock, uintptr_t hint), \
+          (lock, hint))                                                               \
+    TRIES(omp_test_##word##end, is_fortran)                                           \
+    TAKES(omp_set_##word##end, omp_test_##word##end, is_fortran)
+LOCKS(lock, , false)
+LOCKS(nest_lock, , false)
+LOCKS(lock, _, true)
+LOCKS(nest_lock, _, true)

@@ -81,10 +81,12 @@ static bool is_known(const char *source)
     return source && strncmp(source, unknown, sizeof unknown - 1) != 0;
 }
 
-/* "work._omp_fn.0" (GCC), "work.omp_outlined" (Clang 19) and "__m_MOD_work" are work and m::work;
- * false: ".omp_outlined..3" (Clang 14) is of any function. */
-static bool read_function(char name[PM_ADAPTER_NAME_BYTES])
+/* The function of an address: "work._omp_fn.0" (GCC), "work.omp_outlined" (Clang 19) and
+ * "__m_MOD_work" are work and m::work; false: ".omp_outlined..3" (Clang 14) is of any function. */
+static bool read_function(uintptr_t address, char name[PM_ADAPTER_NAME_BYTES])
 {
+    if (!pm_adapter_name_of(address, true, name))
+        return false;
     for (const char *mark = "._omp_fn.\0.omp_\0.part.\0.constprop.\0.isra.\0"; *mark;
          mark += strlen(mark) + 1) {
         char *found = strstr(name, mark);
@@ -93,7 +95,8 @@ static bool read_function(char name[PM_ADAPTER_NAME_BYTES])
         if (found)
             *found = 0;
     }
-    pm_adapter_source_name(name);
+    if (pm_adapter_has_fortran(address))
+        pm_adapter_source_name(name);
     return true;
 }
 
@@ -127,15 +130,13 @@ static void find_code(struct where *where)
     bool is_body = where->site != where->caller;
     uintptr_t called = is_body ? 0 : called_before(where->site);
     where->is_here = is_body || !is_in((const void *)find_code, where->caller);
-    if (is_body && pm_adapter_name_of(where->site - 1, true, name) && read_function(name))
+    if (is_body && read_function(where->site - 1, name))
         return;
-    if (called && pm_adapter_name_of(called, true, name) && !strstr(name, "+0x") &&
-        read_function(name)) {
+    if (called && read_function(called, name) && !strstr(name, "+0x")) {
         where->is_here = false;
         return;
     }
-    if (!is_in((const void *)find_code, where->caller) &&
-        pm_adapter_name_of(where->caller - 1, true, name) && read_function(name))
+    if (!is_in((const void *)find_code, where->caller) && read_function(where->caller - 1, name))
         return;
     snprintf(name, PM_ADAPTER_NAME_BYTES, "%s",
              omp_here.function ? omp_here.function : "unknown code");
