@@ -25,11 +25,19 @@
 #include <stdlib.h>
 
 /* Rows by number less one: of levels, nouns, verbs, sentences; 0: none. */
+/* An object whose binary is known. max_high: of it and of those that begin before. */
+struct words_object {
+    uint64_t low, high, max_high;
+    uint32_t number;
+};
+
 struct words {
     struct collector *c;
     const struct pm_run_file *file;
     uint32_t *rows;
     struct collect_binary *const *binaries; /* of the file's objects */
+    struct words_object *objects;           /* by low */
+    size_t n_objects;
 };
 
 static const char *intern(struct collector *c, struct pm_str text)
@@ -160,22 +168,66 @@ static enum pm_status place_of_variable(struct collector *c, struct collect_bina
     return PM_OK;
 }
 
+static int compare_objects(const void *a, const void *b)
+{
+    const struct words_object *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* False: memory. */
+static bool order_objects(struct words *w)
+{
+    size_t n = w->binaries ? pm_run_file_n_objects(w->file) : 0;
+    uint64_t max_high = 0;
+    w->objects = pm_arena_alloc(&w->c->arena, (n + 1) * sizeof *w->objects);
+    if (!w->objects)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_run_file_object *object = pm_run_file_object(w->file, i);
+        if (w->binaries[i])
+            w->objects[w->n_objects++] =
+                (struct words_object){object->low, object->high, 0, (uint32_t)i};
+    }
+    qsort(w->objects, w->n_objects, sizeof *w->objects, compare_objects);
+    for (size_t i = 0; i < w->n_objects; i++) {
+        max_high = w->objects[i].high > max_high ? w->objects[i].high : max_high;
+        w->objects[i].max_high = max_high;
+    }
+    return true;
+}
+
+static bool begins_at_or_before(const void *object, const void *address)
+{
+    return ((const struct words_object *)object)->low <= *(const uint64_t *)address;
+}
+
+/* Of several that lay there one after the other the file's first; PM_RUN_FILE_NO_OBJECT: none. */
+static uint32_t object_at(const struct words *w, uint64_t address)
+{
+    uint32_t found = PM_RUN_FILE_NO_OBJECT;
+    size_t i =
+        pm_lower_bound(w->objects, w->n_objects, sizeof *w->objects, &address, begins_at_or_before);
+    for (; i > 0 && w->objects[i - 1].max_high > address; i--)
+        if (address < w->objects[i - 1].high && w->objects[i - 1].number < found)
+            found = w->objects[i - 1].number;
+    return found;
+}
+
 static enum pm_status place_of_address(struct words *w, struct pm_run_file_word *word)
 {
-    for (size_t i = 0; i < pm_run_file_n_objects(w->file); i++) {
-        const struct pm_run_file_object *object = pm_run_file_object(w->file, i);
-        if (!w->binaries[i] || word->address < object->low || word->address >= object->high)
-            continue;
-        const char *file = NULL;
-        enum pm_status status = collect_line_of(
-            w->c, w->binaries[i], word->address - object->load_bias, &file, &word->line_no);
-        if (status != PM_OK)
-            return status;
-        if (!file)
-            return place_of_variable(w->c, w->binaries[i], word);
-        word->texts[2] = pm_str_of(file);
+    uint32_t at = object_at(w, word->address);
+    if (at == PM_RUN_FILE_NO_OBJECT)
         return PM_OK;
-    }
+    uint64_t address = word->address - pm_run_file_object(w->file, at)->load_bias;
+    const char *file = NULL;
+    enum pm_status status = collect_line_of(w->c, w->binaries[at], address, &file, &word->line_no);
+    if (status != PM_OK)
+        return status;
+    if (!file)
+        return place_of_variable(w->c, w->binaries[at], word);
+    word->texts[2] = pm_str_of(file);
     return PM_OK;
 }
 
@@ -344,7 +396,7 @@ enum pm_status collect_told_sentence(struct collector *c, const char *level, con
                                      uint32_t *ret_sentence)
 {
     uint32_t rows[2 + PM_WORDS_MAX_NOUNS + 1] = {0}; /* level, verb, nouns, sentence */
-    struct words w = {c, NULL, rows, NULL};
+    struct words w = {.c = c, .rows = rows};
     struct pm_run_file_word word = {.kind = PM_WORD_LEVEL,
                                     .texts = {pm_str_of(level), PM_STR("Source"), PM_STR("")}};
     enum pm_status status = add_level(&w, &word, &rows[0]);
@@ -484,7 +536,9 @@ enum pm_status collect_words(struct collector *c, const struct pm_run_file *file
                              struct collect_names *names)
 {
     size_t n = pm_run_file_n_words(file);
-    struct words w = {c, file, pm_alloc_array(n + 1, sizeof *w.rows), names->binaries};
+    struct words w = {.c = c, .file = file, .binaries = names->binaries};
+    if (order_objects(&w))
+        w.rows = pm_alloc_array(n + 1, sizeof *w.rows);
     if (!w.rows)
         return collect_no_memory(c);
     enum pm_status status = add_names(&w, n);
