@@ -397,6 +397,51 @@ out:
     return status;
 }
 
+/* The event or source whose metric has that name, with its unit or without; NULL: there is none. */
+static const char *find_by_metric(struct pm_str name)
+{
+    char metric[PM_COUNTER_NAME_BYTES];
+    for (const struct session_event *e = events; e->name; e++)
+        if ((metric_name(e->name, "", metric) && pm_str_is(name, metric)) ||
+            (metric_name(e->name, e->unit, metric) && pm_str_is(name, metric)))
+            return e->name;
+    for (const struct session_source *s = sources; s->name; s++)
+        if (metric_name(s->name, s->unit, metric) && pm_str_is(name, metric))
+            return s->name;
+    return NULL;
+}
+
+static enum pm_status add_named(struct session_counters *counters, struct pm_str name,
+                                struct pm_error *err)
+{
+    char raw[PM_COUNTER_NAME_BYTES];
+    struct pm_counter_setting setting;
+    const char *event = find_by_metric(name);
+    if (!event && name.len < sizeof raw) {
+        snprintf(raw, sizeof raw, "%.*s", (int)name.len, name.p);
+        event = find_raw(raw, &setting) ? raw : NULL;
+    }
+    return event ? session_counters_add(counters, event, false, err) : PM_OK;
+}
+
+enum pm_status session_counters_add_formula(struct session_counters *counters,
+                                            struct pm_str formula, struct pm_error *err)
+{
+    const char *equals = memchr(formula.p, '=', formula.len), *end = formula.p + formula.len;
+    for (const char *p = equals ? equals : end; p < end;) {
+        const char *word = p;
+        while (p < end && (isalnum((unsigned char)*p) || *p == '_'))
+            p++;
+        struct pm_str name = {word, (size_t)(p - word)};
+        bool is_name = name.len && !isdigit((unsigned char)*word); /* else a number, as 1e6 */
+        enum pm_status status = is_name ? add_named(counters, name, err) : PM_OK;
+        if (status != PM_OK)
+            return status;
+        p += p == word;
+    }
+    return PM_OK;
+}
+
 /* One word of a line that is no longer than `size` allows; it moves on. */
 static bool next_word(char **at, char *word, size_t size)
 {

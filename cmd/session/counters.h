@@ -72,6 +72,11 @@ PM_MUST_CHECK enum pm_status session_counters_add_file(struct session_counters *
                                                        const char *path, struct pm_error *err);
 /* Is it the name of an event, known here? */
 bool session_is_event(const char *text);
+/* Counts what a formula of metrics (mapping/view/formula.h) names that is an event or a source;
+ * what else it names is no matter of counters. */
+PM_MUST_CHECK enum pm_status session_counters_add_formula(struct session_counters *counters,
+                                                          struct pm_str formula,
+                                                          struct pm_error *err);
 /* Tries each. PM_ERR_SYSTEM: one cannot be had here; the error says why and what to do. */
 PM_MUST_CHECK enum pm_status session_counters_check(const struct session_counters *counters,
                                                     struct pm_error *err);

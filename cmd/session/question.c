@@ -3,6 +3,8 @@
 #include "need.h"
 #include "program.h"
 
+#include "mapping/view/formula.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -13,12 +15,30 @@ static const char *const sampled[] = {
     "waiting",      "waiting_ns",   "preempted",      "off_cpu", "off_cpu_ns",
     "preempted_ns", "sampled_wall", "sampled_wall_ns"};
 
+static bool is_sampled(struct pm_str name)
+{
+    for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++)
+        if (pm_str_is(name, sampled[i]))
+            return true;
+    return false;
+}
+
+/* Or a word of a formula. */
 static bool names_sampled(const char *metrics)
 {
-    for (const char *p = metrics; *p; p += strcspn(p, ","), p += *p == ',')
-        for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++)
-            if (pm_str_is((struct pm_str){p, strcspn(p, ",")}, sampled[i]))
+    static const char between[] = " \t=+-*/().,";
+    for (const char *p = metrics; *p; p += strcspn(p, ","), p += *p == ',') {
+        struct pm_str item = {p, strcspn(p, ",")};
+        bool is_formula = pm_formula_is_one(item);
+        if (is_sampled(item))
+            return true;
+        for (const char *word = p; is_formula && word < p + item.len; word++) {
+            struct pm_str name = {word, strcspn(word, between)};
+            if (is_sampled(name))
                 return true;
+            word += name.len;
+        }
+    }
     return false;
 }
 

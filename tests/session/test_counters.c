@@ -148,6 +148,34 @@ static void add_from(const char *lines, const char *event, enum pm_status expect
     unlink(path);
 }
 
+static void formulas_count_the_events_that_they_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formula, *names;
+    } formulas[] = {{"ipc = instructions / cycles", "instructions cycles "},
+                    {"page_faults = 1e6 * page_faults/calls - page_faults", "page_faults "},
+                    {"x = (task_clock + task_clock_ns) / r1a8", "task_clock_ns r1a8 "},
+                    {"x = peak_rss_bytes - mine", "peak_rss_bytes "},
+                    {"x = cpu_ns / 2", ""},
+                    {"cycles", ""}};
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++) {
+        struct session_counters counters = {0};
+        struct pm_error err = PM_ERROR_INIT;
+        char names[256] = "";
+        size_t len = 0;
+        assert_int_equal(
+            session_counters_add_formula(&counters, pm_str_of(formulas[i].formula), &err), PM_OK);
+        for (uint32_t n = 0; n < counters.settings.n; n++) {
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s ",
+                                    counters.settings.items[n].name);
+            assert_int_equal(counters.settings.items[n].period, 0);
+        }
+        assert_string_equal(names, formulas[i].names);
+        session_counters_release(&counters);
+    }
+}
+
 static void names_of_sources_are_their_own(void **state)
 {
     (void)state;
@@ -243,6 +271,7 @@ int main(void)
         cmocka_unit_test(one_that_is_given_twice_is_sampled),
         cmocka_unit_test(what_is_told_is_read_back),
         cmocka_unit_test(the_most_that_there_may_be_are_told),
+        cmocka_unit_test(formulas_count_the_events_that_they_name),
         cmocka_unit_test(names_of_sources_are_their_own),
         cmocka_unit_test(fields_of_files_are_found),
         cmocka_unit_test(numbers_that_are_not_whole_are_none),
