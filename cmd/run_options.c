@@ -497,11 +497,14 @@ const struct cmd_option run_options[] = {
      "samples"},
     {OPT_METRIC_FILE, "metric-file", "FILE",
      "read further numbers when each process begins and when it ends: lines NAME UNIT FILE FIELD, "
-     "as 'interrupts count /proc/stat intr', and last behind them for what is there at the end"},
+     "as 'interrupts count /proc/stat intr'; add 'last' to report the value at the end instead of "
+     "the "
+     "increase"},
     {OPT_SAMPLE_BY, "sample-by", "EVENT[:PERIOD]",
      "take a sample also for each PERIOD of these events, as cache-misses:100003 or "
      "page-faults:1. A report then shows the event by function, loop, statement and array, as it "
-     "shows CPU time. Without PERIOD, 'perfmap metrics' tells it"},
+     "shows CPU time. Without PERIOD each event has a default; 'perfmap metrics' "
+     "lists it"},
     {OPT_MAX_CONTEXTS, "max-contexts", "NUMBER",
      "keep at most this many call paths in a process; further calls are counted in their caller. "
      "0: the runtime's own limit"},
