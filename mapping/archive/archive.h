@@ -20,6 +20,9 @@
 
 #include "database.h"
 
+/* How the description of a metric begins that is known of whole processes only. */
+#define PM_OF_PROCESSES "of whole processes"
+
 #define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
 #define PM_ARCHIVE_VERSION 6
 /* Those before are read, too: 5 packed traces with zlib, and 4 had each noun's file and name in

@@ -264,8 +264,7 @@ static enum pm_status place(struct collector *c, const struct run *run, const ch
     if (status == PM_OK)
         status = collect_start_cpu(c, file, first_thread, names->root);
     if (status == PM_OK && pm_run_file_n_threads(file) == 0)
-        status =
-            collect_costs_add_time(c, first_thread, names->root, pm_run_file_process(file)->end_ns);
+        status = collect_costs_add_whole(c, file, first_thread, names);
     else if (status == PM_OK)
         status = collect_heap_blocks(c, run->start_tsc, file, names->heaps);
     return status == PM_OK ? collect_trace(c, run->start_tsc, path, file, first_thread, names)

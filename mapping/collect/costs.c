@@ -503,6 +503,28 @@ enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread, uint
     return status == PM_OK ? collect_cost(c, root, thread, METRIC_WALL_NS, wall_ns) : status;
 }
 
+enum pm_status collect_costs_add_whole(struct collector *c, const struct pm_run_file *file,
+                                       uint32_t thread, const struct collect_names *names)
+{
+    uint32_t root;
+    uint64_t wall_ns = pm_run_file_process(file)->end_ns;
+    enum pm_status status = collect_costs_add_time(c, thread, names->root, wall_ns);
+    if (status != PM_OK)
+        return status;
+    status = collect_context(c, 0, names->root, 0, &root);
+    if (status != PM_OK)
+        return status;
+    for (size_t i = 0; i < pm_run_file_n_counters(file); i++) {
+        const struct pm_run_file_counter *counter = pm_run_file_counter(file, i);
+        if (!counter->is_source || !names->counters[i])
+            continue;
+        status = collect_cost(c, root, thread, names->counters[i], counter->count);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 enum pm_status collect_costs_end(struct collector *c)
 {
     enum pm_status status = collect_write_costs(c);

@@ -55,6 +55,11 @@ PM_MUST_CHECK enum pm_status collect_costs_add(struct collector *c, const struct
 /* Of a thread whose file has none of it: all time is its root's. */
 PM_MUST_CHECK enum pm_status collect_costs_add_time(struct collector *c, uint32_t thread,
                                                     uint32_t root_sentence, uint64_t wall_ns);
+/* Likewise, of a run file: its time, and what is known of the whole process. */
+PM_MUST_CHECK enum pm_status collect_costs_add_whole(struct collector *c,
+                                                     const struct pm_run_file *file,
+                                                     uint32_t thread,
+                                                     const struct collect_names *names);
 /* Folded contexts stand for their parent. */
 uint32_t collect_unfolded(const struct pm_run_file_thread *thread, uint32_t node);
 /* Where a node's own time goes: *context, the node's own, but for a sentence that the program

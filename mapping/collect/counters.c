@@ -8,6 +8,7 @@
 #include "writer.h"
 
 #include "format/pm_counters.h"
+#include "mapping/archive/archive.h"
 #include "mapping/run/run_file.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ enum { TYPE_SOFTWARE = 1 };
 static const char *description_of(const struct pm_run_file_counter *counter)
 {
     if (counter->is_source)
-        return "of whole processes, PerfMap's own part included";
+        return PM_OF_PROCESSES ", PerfMap's own part included";
     if (counter->type == TYPE_SOFTWARE)
         return "events of the kernel (perf)";
     return "events of the processor (perf)";

@@ -6,6 +6,8 @@
  * is shown, as with CPU time (partial.c). */
 #include "view.h"
 
+#include "mapping/archive/archive.h"
+
 #include <stdlib.h>
 
 /* One counter, over all processes. */
@@ -185,8 +187,8 @@ void pm_view_release_lost_counts(struct pm_view *view)
 /* What is read when a process begins and ends (runtime/guest/sources.c). */
 static bool is_of_processes(const struct pm_view *view, pm_index metric)
 {
-    static const char begin[] = "of whole processes";
-    return !strncmp(view->data->graph->metrics[metric].description, begin, sizeof begin - 1);
+    return !strncmp(view->data->graph->metrics[metric].description, PM_OF_PROCESSES,
+                    sizeof PM_OF_PROCESSES - 1);
 }
 
 static void say_lost(const struct pm_view *view, const struct counted *counted, pm_index metric,
@@ -257,7 +259,13 @@ bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_co
                           counted.metric);
         break;
     case PM_VIEW_COUNTED_FAILED:
-        if (counted.n_threads_failed)
+        if (counted.n_threads_failed && is_of_processes(view, view->metrics[m]))
+            pm_buf_printf(text,
+                          "%s is not known of %lld of %lld processes: they were killed, still run, "
+                          "or could not read it",
+                          counted.metric, (long long)counted.n_threads_failed,
+                          (long long)counted.n_threads);
+        else if (counted.n_threads_failed)
             pm_buf_printf(text, "%s could not be counted in %lld of %lld threads%s%s",
                           counted.metric, (long long)counted.n_threads_failed,
                           (long long)counted.n_threads, *counted.problem ? ": " : "",

@@ -93,6 +93,7 @@ static const struct {
     {AT_ONCE, pm_word_costs_fork_child},
     {AT_ONCE, pm_sources_fork_child},
     {IN_NEW_FILE, pm_objects_rewrite},
+    {IN_NEW_FILE, pm_sources_place},
     {IN_NEW_FILE, pm_words_fork_child},   /* whose nouns are those of an object */
     {IN_NEW_FILE, pm_ambient_fork_child}, /* sets are words */
     {IN_NEW_FILE, pm_causes_fork_child},  /* and causes */

@@ -22,7 +22,11 @@ bool pm_settings_apply(const struct pm_settings *settings);
 
 /* sources.c */
 void pm_sources_begin(void);
-void pm_sources_end(void); /* where there is a run file */
+/* Makes a run file where there is none. A process that is killed has no numbers, and that is in it.
+ */
+void pm_sources_place(void);
+void pm_sources_end(void);
+void pm_sources_unend(void); /* it goes on, for an exec failed */
 void pm_sources_fork_child(void);
 
 void pm_dl_watch(void);

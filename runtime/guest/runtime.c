@@ -192,6 +192,7 @@ void pm_process_unend(void)
         return;
     struct pm_run_header *h = pm_process.file.header;
     pm_store(h->flags, h->flags & ~(uint32_t)(PM_RUN_FLAG_ENDED | PM_RUN_FLAG_EXEC));
+    pm_sources_unend();
     h->end_tsc = h->end_monotonic_ns = 0;
     h->end_user_cpu_ns = h->end_system_cpu_ns = h->end_max_rss_bytes = 0;
 }
@@ -254,6 +255,7 @@ void pm_process_begin(int argc, char **argv, char **environment)
         pm_places_update(); /* no sleds: samples tell all the same where the time goes */
     if (pm_process.in_valgrind && (pm_process.file.header != NULL || pm_file_create()))
         say_valgrind();
+    pm_sources_place();
     pm_dl_watch();
     pm_control_begin();
     pm_sample_process_begin();

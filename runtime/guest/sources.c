@@ -64,17 +64,22 @@ static struct pm_run_counter *make_chunk(void)
         memcpy(in_file[i].unit, source->unit, sizeof in_file[i].unit);
         in_file[i].type = (uint32_t)source->type;
         in_file[i].flags = source->flags & PM_COUNTER_LAST ? (uint32_t)PM_RUN_COUNTER_LAST : 0;
-        in_file[i].n_threads = 1;
+        in_file[i].n_threads = in_file[i].n_threads_failed = 1; /* until the process ends */
     }
     pm_barrier();
     chunk->n_items = sources->n;
     return in_file;
 }
 
-/* May be called again, where an exec failed. */
+void pm_sources_place(void)
+{
+    if (pm_process.sources.n != 0 && in_file == NULL && pm_file_create())
+        make_chunk();
+}
+
 void pm_sources_end(void)
 {
-    if (pm_process.sources.n == 0 || (in_file == NULL && make_chunk() == NULL))
+    if (in_file == NULL)
         return;
     for (uint32_t i = 0; i < pm_process.sources.n; i++) {
         const struct pm_counter_setting *source = &pm_process.sources.items[i];
@@ -85,6 +90,14 @@ void pm_sources_end(void)
         if (__builtin_mul_overflow(count, source->config, &count))
             count = UINT64_MAX;
         in_file[i].count = count;
+    }
+}
+
+void pm_sources_unend(void)
+{
+    for (uint32_t i = 0; in_file != NULL && i < pm_process.sources.n; i++) {
+        in_file[i].n_threads_failed = 1;
+        in_file[i].count = 0;
     }
 }
 

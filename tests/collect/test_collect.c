@@ -675,6 +675,28 @@ static void counters_do_not_join_metrics_of_another_kind(void **state)
     assert_string_equal(ask("SELECT count(*) FROM costs WHERE value = 5"), "0");
 }
 
+static void a_process_without_threads_has_its_numbers(void **state)
+{
+    (void)state;
+    static const struct pm_run_counter waits = {
+        .name = "waits", .unit = "switches", .n_threads = 1, .count = 7};
+    struct make_run run;
+    write_manifest("x.run");
+    make_run_init(&run, 100);
+    uint64_t at = make_run_chunk(&run, PM_RUN_CHUNK_SOURCES, PM_RUN_PAGE, 0);
+    ((struct pm_run_chunk *)make_run_at(&run, at))->n_items = 1;
+    memcpy(make_run_at(&run, at + PM_RUN_COUNTERS_DATA), &waits, sizeof waits);
+    make_run_end(&run, 2500);
+    assert_true(make_run_write(&run, "x.run/100.0.pmr"));
+    make_run_release(&run);
+    collect_with(NULL, NULL);
+    check_archive();
+    assert_string_equal(ask("SELECT k.value, c.parent IS NULL FROM costs k JOIN metrics m ON m.id "
+                            "= k.metric JOIN contexts c ON c.id = k.context WHERE m.name = "
+                            "'waits'"),
+                        "7|1");
+}
+
 static void binaries_that_do_not_explain_are_named(void **state)
 {
     (void)state;
@@ -935,6 +957,7 @@ int main(void)
         IN_FOLDER(a_run_without_run_files_has_the_process_that_was_started),
         IN_FOLDER(a_run_without_run_files_and_end_has_a_process_without_time),
         IN_FOLDER(a_process_without_threads_has_its_time),
+        IN_FOLDER(a_process_without_threads_has_its_numbers),
         IN_FOLDER(counters_do_not_join_metrics_of_another_kind),
         IN_FOLDER(binaries_that_do_not_explain_are_named),
         IN_FOLDER(damaged_run_files_are_collected_as_far_as_they_go),
