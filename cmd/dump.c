@@ -707,23 +707,26 @@ static void print_json(const struct pm_run_file *file, const char *command, bool
 
 /* --- the command --- */
 
-/* What the manifest beside the file says about the clock; nothing when there is none, or none that
- * can be read. */
-static enum pm_status clock_beside(const char *path, struct pm_error *err,
-                                   struct pm_run_clock *ret_clock)
+/* With what the manifest beside the file says about the clock; nothing when there is none, or none
+ * that can be read. */
+static enum pm_status open_file(const char *path, struct pm_error *err,
+                                struct pm_run_file **ret_file)
 {
-    struct pm_manifest manifest;
+    struct pm_manifest manifest; /* the clock lends its machine's name */
+    struct pm_run_clock clock = {0};
     const char *slash = strrchr(path, '/');
     char *folder = slash ? pm_strndup(path, (size_t)(slash - path) + 1) : pm_strndup(".", 1);
     pm_manifest_init(&manifest);
     enum pm_status status = folder ? pm_manifest_read(folder, &manifest, NULL) : PM_ERR_MEMORY;
+    if (status == PM_OK)
+        clock = pm_run_clock_of(&manifest);
     if (status == PM_ERR_MEMORY)
         pm_error_set(err, status, "out of memory for the manifest beside '%s'", path);
-    else if (status == PM_OK)
-        *ret_clock = pm_run_clock_of(&manifest);
+    else
+        status = pm_run_file_open(path, &clock, err, ret_file);
     pm_manifest_release(&manifest);
     free(folder);
-    return status == PM_ERR_MEMORY ? status : PM_OK;
+    return status;
 }
 
 static enum pm_status dump(const struct pm_run_file *file, bool json, bool summary,
@@ -755,9 +758,7 @@ static int dump_main(struct cmd_parse *parse)
     const char *path = parse->operands[0];
     struct pm_error err = PM_ERROR_INIT;
     struct pm_run_file *file = NULL;
-    struct pm_run_clock clock = {0};
-    if (clock_beside(path, &err, &clock) != PM_OK ||
-        pm_run_file_open(path, &clock, &err, &file) != PM_OK) {
+    if (open_file(path, &err, &file) != PM_OK) {
         cmd_add_file_hint(path, CMD_FILE_PROCESS, &err);
         return cmd_fail(parse, &err);
     }

@@ -236,7 +236,8 @@ static inline void make_run_samples(struct make_run *run, uint64_t thread,
     uint64_t offset = make_run_chunk(run, PM_RUN_CHUNK_SAMPLES,
                                      PM_RUN_SAMPLES_DATA + n * sizeof *samples, thread);
     ((struct pm_run_chunk *)make_run_at(run, offset))->n_items = n;
-    memcpy(make_run_at(run, offset + PM_RUN_SAMPLES_DATA), samples, n * sizeof *samples);
+    if (n)
+        memcpy(make_run_at(run, offset + PM_RUN_SAMPLES_DATA), samples, n * sizeof *samples);
 }
 
 /* values: all but its chunk header. */
