@@ -7,52 +7,27 @@
 
 enum { N_RECENT = 1 << 12 };
 
-/* Read while others write, who may have put another pair there and this one back meanwhile. So the
- * word itself is looked at, which never changes. */
-struct recent {
-    uint64_t address;
-    uint32_t sentence, generation;
-    uint32_t number; /* 0: none, or not yet */
-};
-static struct recent recent[N_RECENT];
+/* Numbers of words, read while others write: what such a word is tells whether it is the one that
+ * is looked for, for words do not change. 0: none. */
+static uint32_t recent[N_RECENT];
 static uint32_t n_calls;
 
-static struct recent *recent_of(uint32_t sentence, uintptr_t address)
+static uint32_t *recent_of(uint32_t sentence, uintptr_t address)
 {
     uint64_t hash = (address ^ (uint64_t)sentence << 40) * 0x9e3779b97f4a7c15u;
     return &recent[hash >> 52 & (N_RECENT - 1)];
 }
 
-/* A sentence stands for its own calls where there is no room for more, and for none that is
- * merged. */
+/* Where there is no room for more, a sentence stands for its calls. */
 static bool is_word_of(uint32_t number, uint32_t sentence, uintptr_t address, uint32_t generation)
 {
-    if (number == sentence || number > pm_load(pm_words.n)) /* a fork child may have fewer */
-        return number == sentence;
-    const struct pm_run_word *word = pm_load(pm_words.by_number[number]);
-    return word != NULL && word->kind == PM_WORD_CALL && word->address == address &&
-           word->b == generation && word->a == pm_words_resolve(sentence);
-}
-
-static uint32_t find_recent(const struct recent *r, uint32_t sentence, uintptr_t address,
-                            uint32_t generation)
-{
-    if (pm_load(r->address) != address || pm_load(r->sentence) != sentence ||
-        pm_load(r->generation) != generation)
-        return 0;
-    uint32_t number = __atomic_load_n(&r->number, __ATOMIC_ACQUIRE);
-    bool is_it = number != 0 && is_word_of(number, sentence, address, generation);
-    return is_it ? number : 0;
-}
-
-/* Under the lock. */
-static void keep_recent(struct recent *r, uint32_t sentence, uintptr_t address, uint32_t generation,
-                        uint32_t number)
-{
-    pm_store(r->address, address);
-    pm_store(r->sentence, sentence);
-    pm_store(r->generation, generation);
-    __atomic_store_n(&r->number, number, __ATOMIC_RELEASE);
+    if (number == 0 || number > pm_words.max)
+        return false;
+    if (number == sentence)
+        return __atomic_load_n(&n_calls, __ATOMIC_RELAXED) == PM_WORDS_MAX_CALLS;
+    const struct pm_run_word *word = pm_words.by_number[number];
+    return word->kind == PM_WORD_CALL && word->address == address && word->b == generation &&
+           word->a == pm_words_resolve(sentence);
 }
 
 /* 0: there is no room. */
@@ -64,14 +39,14 @@ static uint32_t find_or_add(uint32_t sentence, uintptr_t address, uint32_t gener
     pm_draft_end(&d);
     uint32_t number = pm_words_find(&d);
     if (number == 0 && n_calls < PM_WORDS_MAX_CALLS && (number = pm_words_add(&d)) != 0) {
-        n_calls++;
+        __atomic_store_n(&n_calls, n_calls + 1, __ATOMIC_RELAXED);
         pm_words_speak(number);
         pm_words.spoken[number].epoch = pm_words.epoch;
     }
     return number != 0 && pm_words.spoken[number].ready ? number : 0;
 }
 
-__attribute__((noinline)) static uint32_t look_up(struct recent *r, uint32_t sentence,
+__attribute__((noinline)) static uint32_t look_up(uint32_t *place, uint32_t sentence,
                                                   uintptr_t address, uint32_t generation)
 {
     uint64_t mask = pm_words_lock();
@@ -79,7 +54,7 @@ __attribute__((noinline)) static uint32_t look_up(struct recent *r, uint32_t sen
     if (pm_words_is(said, PM_WORD_SENTENCE))
         number = find_or_add(said, address, generation);
     number = number != 0 ? number : sentence;
-    keep_recent(r, sentence, address, generation, number);
+    __atomic_store_n(place, number, __ATOMIC_RELEASE);
     pm_words_unlock(mask);
     return number;
 }
@@ -90,7 +65,16 @@ uint32_t pm_words_called_from(uint32_t sentence, const void *return_address)
     if (sentence == 0 || address == 0 || pm_unlikely(!*pm_process.alive_mark))
         return sentence;
     uint32_t generation = pm_load(pm_process.generation);
-    struct recent *r = recent_of(sentence, address);
-    uint32_t number = find_recent(r, sentence, address, generation);
-    return pm_likely(number != 0) ? number : look_up(r, sentence, address, generation);
+    uint32_t *place = recent_of(sentence, address);
+    uint32_t number = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    return pm_likely(is_word_of(number, sentence, address, generation))
+               ? number
+               : look_up(place, sentence, address, generation);
+}
+
+/* Its file may have no room for all words. */
+void pm_words_calls_fork_child(void)
+{
+    for (uint32_t i = 0; i < N_RECENT; i++)
+        recent[i] = 0;
 }

@@ -832,6 +832,7 @@ void pm_words_fork_child(void)
     words.lock = 0;
     words.chunk = NULL;
     pm_meetings_fork_child();
+    pm_words_calls_fork_child();
     for (uint32_t i = 1; i <= words.n; i++) {
         const struct pm_run_word *word = write_down(words.by_number[i]);
         if (word == NULL) {

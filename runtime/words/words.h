@@ -71,6 +71,7 @@ bool pm_words_is(uint32_t number, enum pm_word_kind kind);
 /* --- calls.c --- */
 /* A sentence as a call says it. Takes the lock when it is new. */
 uint32_t pm_words_called_from(uint32_t sentence, const void *return_address);
+void pm_words_calls_fork_child(void);
 
 /* --- merge.c --- */
 /* A noun that is not there yet, as a word; or as what it is counted as. */
