@@ -122,11 +122,14 @@ enum pm_status pm_trace_open(struct pm_archive *archive, struct pm_error *err,
             "('function', 'loop') ORDER BY s.id",
             err, &trace->source_name);
     if (status == PM_OK)
-        status = pm_archive_prepare(archive,
-                                    "SELECT n.name, n.kind, n.file, n.line FROM sentences s JOIN "
-                                    "temp.nouns_in_full n ON n.id = s.noun "
-                                    "WHERE s.id = ?",
-                                    err, &trace->code_name);
+        status = pm_archive_prepare(
+            archive,
+            "SELECT n.name || (SELECT coalesce(group_concat(name, ''), '') FROM (SELECT ', ' || "
+            "o.name AS name FROM sentence_nouns k JOIN temp.nouns_in_full o ON o.id = k.noun WHERE "
+            "k.sentence = s.id ORDER BY k.position)) || CASE v.name WHEN 'Executes' THEN '' ELSE "
+            "' ' || v.name END, n.kind, n.file, n.line FROM sentences s JOIN verbs v ON v.id = "
+            "s.verb JOIN temp.nouns_in_full n ON n.id = s.noun WHERE s.id = ?",
+            err, &trace->code_name);
     if (status == PM_OK)
         *ret_trace = trace;
     else

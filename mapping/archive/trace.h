@@ -57,7 +57,7 @@ struct pm_trace_event {
 /* What the code of a sentence implements: the function or loop of the source that it maps to,
  * else the code itself. */
 struct pm_trace_name {
-    const char *name;  /* "step", "heat.c:18" */
+    const char *name;  /* "step", "heat.c:18"; of words "MPI_COMM_WORLD, rank 1, tag 7 Send" */
     const char *kind;  /* "function", "loop", "symbol", ... */
     const char *file;  /* "" not known */
     int64_t line_no;   /* 0 not known */
