@@ -13,6 +13,7 @@
 #include "model.h"
 #include "routes.h"
 #include "run_names.h"
+#include "said.h"
 #include "samples.h"
 #include "words.h"
 #include "writer.h"

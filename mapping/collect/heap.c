@@ -5,6 +5,7 @@
 #include "heap.h"
 
 #include "accesses.h"
+#include "active.h"
 #include "binaries.h"
 #include "code.h"
 #include "collector.h"
@@ -13,7 +14,6 @@
 #include "places.h"
 #include "process.h"
 #include "run_names.h"
-#include "samples.h"
 #include "touches.h"
 
 #include "format/pm_id.h"

@@ -13,7 +13,6 @@
 #include "samples.h"
 
 #include "binaries.h"
-#include "call_paths.h"
 #include "code.h"
 #include "collector.h"
 #include "contexts.h"
@@ -24,6 +23,7 @@
 #include "places.h"
 #include "process.h"
 #include "run_names.h"
+#include "samples_internal.h"
 #include "touches.h"
 #include "words.h"
 
@@ -123,238 +123,6 @@ static uint64_t scaled_ns(struct scale *scale, const struct pm_run_file_sample *
     }
 }
 
-/* One thread while its samples are placed. */
-struct sampler {
-    struct collector *c;
-    const struct pm_run_file *file;
-    const struct pm_run_file_thread *thread;
-    uint32_t thread_row;
-    const struct collect_names *names;
-    const struct collect_node *nodes;
-    bool *has_below; /* of the thread's nodes: something was called there */
-};
-
-/* A place is where a sample goes while it is led down. */
-static enum pm_status step_down(struct sampler *s, struct collect_node *place, uint32_t sentence,
-                                unsigned flags)
-{
-    return collect_context(s->c, place->row, sentence, flags | collect_stack_flag(*place),
-                           &place->row);
-}
-
-/* The innermost code with sleds that was active: a function's node, and a loop's within it. */
-struct innermost {
-    const struct pm_run_file_node *function, *loop; /* NULL: none */
-    const struct collect_code *said; /* the code in it that has said a word; NULL: none is known */
-};
-
-static struct innermost find_active(const struct sampler *s, uint32_t node)
-{
-    struct innermost found = {NULL, NULL, NULL};
-    for (; node != PM_RUN_FILE_NO_PARENT; node = s->thread->nodes[node].parent) {
-        const struct pm_run_file_node *at = &s->thread->nodes[node];
-        if (at->noun == PM_RUN_NOUN_ROOT)
-            break;
-        if (collect_is_spoken(s->file, pm_run_file_noun(s->file, at->noun)))
-            continue;
-        if (pm_run_file_noun(s->file, at->noun)->kind != PM_SLED_LOOP_ENTER) {
-            found.function = at;
-            break;
-        }
-        if (!found.loop)
-            found.loop = at;
-    }
-    return found;
-}
-
-static bool has_facts(const struct collect_code *code)
-{
-    return code->symbol != 0 && !code->is_perfmap;
-}
-
-/* In a process without sleds: code that debug information or symbols tell of. A caller is in no
- * library of a language. */
-static bool is_plain_code(const struct innermost *innermost, const struct collect_code *code)
-{
-    return !innermost->function && !innermost->loop && code->binary && code->binary->same &&
-           !code->is_perfmap && code->n_mappings;
-}
-
-/* Whether the code is that of the active function, or of the one whose loop is active, or lies
- * around the word that is active there. */
-static bool is_active_symbol(const struct sampler *s, const struct innermost *innermost,
-                             const struct collect_code *code)
-{
-    const struct collect_code *said = innermost->said;
-    if (said && code->symbol && said->symbol == code->symbol)
-        return true;
-    if (innermost->loop && code->binary && code->symbol_id) {
-        pm_id loop = pm_run_file_noun(s->file, innermost->loop->noun)->id;
-        if (collect_symbol_around(code->binary, 0, loop) == code->symbol_id)
-            return true;
-    }
-    return innermost->function && s->names->nouns[innermost->function->noun] == code->symbol;
-}
-
-/* A function that has ended by a jump stays active until something shows that what it jumped to
- * has returned. A call of the code of a function further out does. Where that is, as a node;
- * PM_RUN_FILE_NO_PARENT: there is no such function. */
-static uint32_t find_outer(const struct sampler *s, const struct innermost *active,
-                           const struct collect_code *code)
-{
-    enum { MOST_STEPS = 64 };
-    const struct pm_run_file_node *dead = active->function;
-    if (!dead || s->names->has_gaps) /* it may be active further in, and have no context there */
-        return PM_RUN_FILE_NO_PARENT;
-    const struct pm_run_file_node *at = &s->thread->nodes[dead->parent];
-    for (int i = 0; i < MOST_STEPS && at->noun != PM_RUN_NOUN_ROOT; i++) {
-        const struct pm_run_file_noun *noun = pm_run_file_noun(s->file, at->noun);
-        if (at->parent == PM_RUN_FILE_NO_PARENT || collect_is_spoken(s->file, noun))
-            break;
-        if (s->names->nouns[at->noun] == code->symbol)
-            return dead->parent;
-        if (noun->kind != PM_SLED_LOOP_ENTER)
-            dead = at;
-        at = &s->thread->nodes[at->parent];
-    }
-    return PM_RUN_FILE_NO_PARENT;
-}
-
-/* The code that says the word of a node in this code, by a call. Not where that has ended by a jump
- * to who calls: the call is its caller's. */
-static const struct collect_code *code_that_says(const struct sampler *s,
-                                                 const struct innermost *active, uint32_t noun)
-{
-    uint32_t number = noun == PM_RUN_NOUN_ROOT ? 0 : s->names->calls[noun];
-    if (!number)
-        return NULL;
-    const struct collect_code *code = collect_code(s->c, number);
-    if (!has_facts(code))
-        return is_plain_code(active, code) ? code : NULL;
-    if (is_active_symbol(s, active, code) || find_outer(s, active, code) != PM_RUN_FILE_NO_PARENT)
-        return code;
-    bool has_jumped = active->function && active->function->flags & PM_RUN_NODE_JUMPED;
-    return has_jumped || collect_is_library(code) ? NULL : code;
-}
-
-/* What was said first, of the words between the node and the code that is active. */
-static const struct collect_code *find_said(const struct sampler *s, const struct innermost *active,
-                                            uint32_t node)
-{
-    const struct collect_code *said = NULL;
-    for (; node != PM_RUN_FILE_NO_PARENT; node = s->thread->nodes[node].parent) {
-        const struct pm_run_file_node *at = &s->thread->nodes[node];
-        if (at == active->function || at == active->loop || at->noun == PM_RUN_NOUN_ROOT)
-            break;
-        const struct collect_code *code = code_that_says(s, active, at->noun);
-        said = code ? code : said;
-    }
-    return said;
-}
-
-static struct innermost find_innermost(const struct sampler *s, uint32_t node)
-{
-    struct innermost found = find_active(s, node);
-    found.said = find_said(s, &found, node);
-    return found;
-}
-
-/* Of the function that is active; NULL: none is, or of no file. */
-static struct collect_binary *caller_binary(const struct sampler *s,
-                                            const struct innermost *innermost)
-{
-    uint32_t object = innermost->function
-                          ? pm_run_file_noun(s->file, innermost->function->noun)->object
-                          : PM_RUN_FILE_NO_OBJECT;
-    return object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
-}
-
-/* Down to what the active function's calls of the code's symbol lie in. */
-static enum pm_status to_call(struct sampler *s, const struct innermost *innermost,
-                              const struct collect_code *code, struct collect_node *place)
-{
-    const struct pm_run_file_noun *function, *loop = NULL;
-    struct collect_binary *binary = caller_binary(s, innermost);
-    if (!binary)
-        return PM_OK;
-    function = pm_run_file_noun(s->file, innermost->function->noun);
-    if (innermost->loop)
-        loop = pm_run_file_noun(s->file, innermost->loop->noun);
-    return collect_call_path(s->c, binary, function->id, loop ? loop->id : 0,
-                             code->binary == binary ? code->symbol_id : 0,
-                             collect_stack_flag(*place), &place->row);
-}
-
-/* Down to the symbol that holds the code, when it is not the context's. */
-static enum pm_status to_symbol(struct sampler *s, const struct innermost *innermost,
-                                const struct collect_code *code, struct collect_node *place,
-                                bool *ret_is_same)
-{
-    struct collector *c = s->c;
-    uint32_t sentence;
-    *ret_is_same = is_active_symbol(s, innermost, code);
-    if (*ret_is_same || !code->symbol)
-        return PM_OK;
-    enum pm_status status = collect_short_sentence(c, c->model->executes, code->symbol, &sentence);
-    if (status == PM_OK)
-        status = to_call(s, innermost, code, place);
-    if (status != PM_OK)
-        return status;
-    /* Before its entry sled and behind its exit sled a function is not active yet, or any more. */
-    uint32_t known = s->names->has_gaps ? 0
-                                        : collect_find_context(c, place->row, sentence,
-                                                               collect_stack_flag(*place));
-    if (known) {
-        place->row = known;
-        return PM_OK;
-    }
-    return step_down(s, place, sentence, CONTEXT_SAMPLED);
-}
-
-/* How many of the code's inlined functions lie around the loop that is active: they are above
- * it. */
-static uint32_t n_around_loop(const struct sampler *s, const struct innermost *innermost,
-                              const struct collect_code *code)
-{
-    if (!innermost->loop || !code->n_inlines || !code->sites)
-        return 0;
-    const struct pm_run_file_noun *loop = pm_run_file_noun(s->file, innermost->loop->noun);
-    pm_id function = collect_loop_function(code->binary, loop->id);
-    for (uint32_t i = code->n_inlines; i-- > 0;)
-        if (code->sites[i]->function == function)
-            return i + 1;
-    return 0;
-}
-
-/* How many of them lie around the word that was said there. */
-static uint32_t n_around_said(const struct collect_code *said, const struct collect_code *code)
-{
-    uint32_t n = 0;
-    if (!said || said->symbol != code->symbol || said->function != code->function)
-        return 0;
-    while (n < said->n_inlines && n < code->n_inlines && said->inlines[n] == code->inlines[n])
-        n++;
-    return n;
-}
-
-/* Down from the context to what holds the code: its symbol, and the functions inlined there. */
-static enum pm_status to_code(struct sampler *s, const struct innermost *innermost,
-                              const struct collect_code *code, struct collect_node *place)
-{
-    const struct collect_code *said = innermost->said;
-    bool is_same;
-    enum pm_status status = to_symbol(s, innermost, code, place, &is_same);
-    uint32_t first = is_same ? n_around_loop(s, innermost, code) : 0,
-             n_said = n_around_said(said, code);
-    first = n_said > first ? n_said : first;
-    bool is_there = !code->function || (said && said->function == code->function);
-    if (status == PM_OK && !is_there)
-        status = step_down(s, place, code->function, CONTEXT_SAMPLED);
-    for (uint32_t i = first; i < code->n_inlines && status == PM_OK; i++)
-        status = step_down(s, place, code->inlines[i], CONTEXT_INLINED);
-    return status;
-}
-
 /* 0: it had a CPU. */
 static uint32_t off_cpu_metric(const struct pm_run_file_sample *sample)
 {
@@ -409,7 +177,7 @@ static enum pm_status add_own(struct sampler *s, const struct innermost *innermo
 {
     struct collect_active active;
     uint32_t sentence = code->sentence;
-    enum pm_status status = to_code(s, innermost, code, &place);
+    enum pm_status status = sampler_to_code(s, innermost, code, &place);
     if (status != PM_OK)
         return status;
     if (is_for_active(s, innermost, code, &active)) {
@@ -417,7 +185,7 @@ static enum pm_status add_own(struct sampler *s, const struct innermost *innermo
         if (status != PM_OK)
             return status;
     }
-    status = step_down(s, &place, sentence, 0);
+    status = sampler_step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
@@ -429,17 +197,17 @@ static enum pm_status add_library(struct sampler *s, const struct innermost *inn
                                   const struct pm_run_file_sample *sample)
 {
     uint32_t sentence;
-    enum pm_status status = to_code(s, innermost, caller, &place);
+    enum pm_status status = sampler_to_code(s, innermost, caller, &place);
     if (status == PM_OK)
         status = collect_short_sentence(s->c, s->c->model->executes, code->symbol, &sentence);
     if (status == PM_OK)
-        status = step_down(s, &place, sentence, CONTEXT_SAMPLED);
+        status = sampler_step_down(s, &place, sentence, CONTEXT_SAMPLED);
     for (uint32_t i = 0; i < code->n_inlines && status == PM_OK; i++)
-        status = step_down(s, &place, code->inlines[i], CONTEXT_INLINED);
+        status = sampler_step_down(s, &place, code->inlines[i], CONTEXT_INLINED);
     if (status == PM_OK)
         status = collect_library_sentence(s->c, code, caller, &sentence);
     if (status == PM_OK)
-        status = step_down(s, &place, sentence, 0);
+        status = sampler_step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
@@ -482,7 +250,7 @@ static enum pm_status place_lost(struct sampler *s, const struct pm_run_file_sam
     if (status == PM_OK)
         status = collect_short_sentence(c, c->model->executes, c->model->lost_noun, &sentence);
     if (status == PM_OK)
-        status = step_down(s, &place, sentence, 0);
+        status = sampler_step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
@@ -499,7 +267,7 @@ static enum pm_status add_called(struct sampler *s, const struct innermost *inne
     if (caller) {
         struct collect_active within;
         bool is_within = is_for_active(s, innermost, caller, &within);
-        status = to_code(s, innermost, caller, &place);
+        status = sampler_to_code(s, innermost, caller, &place);
         if (status == PM_OK)
             status = collect_called_sentence(c, called_noun, caller, is_within ? &within : NULL,
                                              is_sure, &sentence);
@@ -518,7 +286,7 @@ static enum pm_status add_called(struct sampler *s, const struct innermost *inne
         status = collect_map_called(c, called, sentence);
     if (status != PM_OK)
         return status;
-    status = step_down(s, &place, sentence, 0);
+    status = sampler_step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }
 
@@ -553,27 +321,27 @@ static struct judged judge(const struct sampler *s, const struct pm_run_file_sam
                            const struct collect_located *located)
 {
     struct judged j = {.way = WAY_CALLED,
-                       .innermost = find_innermost(s, sample->node),
+                       .innermost = sampler_innermost(s, sample->node),
                        .code = collect_code(s->c, located->code),
                        .caller = collect_code(s->c, located->caller)};
     bool is_kernel = sample->kind == PM_RUN_SAMPLE_KERNEL;
-    bool caller_has_facts = has_facts(j.caller) || is_plain_code(&j.innermost, j.caller);
-    bool is_library = has_facts(j.code) && caller_has_facts && j.caller->symbol &&
+    bool caller_has_facts = sampler_has_facts(j.caller) || sampler_is_plain(&j.innermost, j.caller);
+    bool is_library = sampler_has_facts(j.code) && caller_has_facts && j.caller->symbol &&
                       j.caller->range && collect_is_library(j.code) &&
                       !collect_is_library(j.caller);
     /* Without sleds, too, the kernel works for the code that called it, or whose memory it had
      * to find. */
-    if (has_facts(j.code) && !is_library)
+    if (sampler_has_facts(j.code) && !is_library)
         j.from = j.code;
     else if ((j.is_from_caller = caller_has_facts))
         j.from = j.caller;
-    else if (is_kernel && is_plain_code(&j.innermost, j.code))
+    else if (is_kernel && sampler_is_plain(&j.innermost, j.code))
         j.from = j.code;
     if (is_of_context(s, &j.innermost, j.code, sample))
         j.way = WAY_CONTEXT;
     else if (!is_kernel && is_library)
         j.way = WAY_LIBRARY;
-    else if (!is_kernel && has_facts(j.code))
+    else if (!is_kernel && sampler_has_facts(j.code))
         j.way = WAY_OWN;
     else if (j.code->is_perfmap)
         j.way = WAY_PERFMAP;
@@ -602,72 +370,6 @@ static bool is_located(const struct sampler *s, const struct pm_run_file_sample 
            !(off_cpu_metric(sample) && !sample->address) && !is_preempted_by_bell(s, sample);
 }
 
-/* interrupted: the address is where a timer's interrupt left the program, not what called. */
-static enum pm_status find_code(const struct sampler *s, uint32_t object, uint64_t address,
-                                bool interrupted, uint32_t *ret_code)
-{
-    struct collect_binary *binary =
-        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
-    enum pm_status status = interrupted ? collect_blamed(s->c, binary, address, &address) : PM_OK;
-    return status == PM_OK ? collect_code_at(s->c, binary, address, ret_code) : status;
-}
-
-/* The code that jumps from the symbol to what has no late map, likely: a place where that is done.
- * 0: none. */
-static enum pm_status find_jump(const struct sampler *s, uint32_t object, pm_id symbol,
-                                uint32_t *ret_code)
-{
-    uint64_t address = 0;
-    struct collect_binary *binary =
-        object == PM_RUN_FILE_NO_OBJECT ? NULL : s->names->binaries[object];
-    enum pm_status status = binary ? collect_need_calls(s->c, binary) : PM_OK;
-    if (status == PM_OK && binary)
-        status = collect_jump_out(s->c, binary, symbol, &address);
-    if (status == PM_OK && address)
-        status = find_code(s, object, address, false, ret_code);
-    if (status == PM_OK && !has_facts(collect_code(s->c, *ret_code)))
-        *ret_code = 0;
-    return status;
-}
-
-/* Code of a library whose caller is not on the stack was jumped to, by the function that is
- * active. */
-static enum pm_status find_active_jump(const struct sampler *s, const struct innermost *innermost,
-                                       uint32_t *ret_code)
-{
-    if (!innermost->function || innermost->loop)
-        return PM_OK;
-    const struct pm_run_file_noun *function = pm_run_file_noun(s->file, innermost->function->noun);
-    return find_jump(s, function->object, function->id, ret_code);
-}
-
-/* What the caller called is not on the stack, so that it has jumped there. */
-static enum pm_status find_called_jump(const struct sampler *s,
-                                       const struct pm_run_file_sample *sample,
-                                       const struct collect_code *caller, uint32_t *ret_code)
-{
-    pm_id callee = 0;
-    if (!caller->binary || !caller->symbol_id)
-        return PM_OK;
-    enum pm_status status = collect_need_calls(s->c, caller->binary);
-    if (status == PM_OK)
-        status =
-            collect_called_at(s->c, caller->binary, caller->symbol_id, sample->caller, &callee);
-    return status == PM_OK && callee ? find_jump(s, sample->caller_object, callee, ret_code)
-                                     : status;
-}
-
-/* What to_code will look up. */
-static enum pm_status open_around(const struct sampler *s, const struct innermost *innermost,
-                                  const struct collect_code *code)
-{
-    struct collect_binary *binary;
-    if (!code || !code->symbol || is_active_symbol(s, innermost, code))
-        return PM_OK;
-    binary = caller_binary(s, innermost);
-    return binary ? collect_need_calls(s->c, binary) : PM_OK;
-}
-
 static enum pm_status locate(const struct sampler *s, const struct pm_run_file_sample *sample,
                              struct collect_located *ret)
 {
@@ -679,23 +381,25 @@ static enum pm_status locate(const struct sampler *s, const struct pm_run_file_s
         (sample->counter && pm_run_file_counter(s->file, sample->counter - 1)->is_precise);
     enum pm_status status = PM_OK;
     if (sample->address || !is_kernel)
-        status = find_code(s, sample->object, sample->address, !is_call, &ret->code);
+        status = sampler_code_at(s, sample->object, sample->address, !is_call, &ret->code);
     if (status == PM_OK && sample->caller_object != PM_RUN_FILE_NO_OBJECT)
-        status = find_code(s, sample->caller_object, sample->caller, false, &ret->caller);
+        status = sampler_code_at(s, sample->caller_object, sample->caller, false, &ret->caller);
     if (status != PM_OK)
         return status;
     struct judged j = judge(s, sample, ret);
     if (j.way == WAY_CALLED && sample->address && !j.from)
-        status = find_active_jump(s, &j.innermost, &ret->jump);
+        status = sampler_active_jump(s, &j.innermost, &ret->jump);
     else if (j.way == WAY_CALLED && sample->address && j.is_from_caller)
-        status = find_called_jump(s, sample, j.caller, &ret->jump);
+        status =
+            sampler_called_jump(s, sample->caller_object, sample->caller, j.caller, &ret->jump);
     if (status != PM_OK)
         return status;
     j = judge(s, sample, ret); /* codes may have moved */
     if (j.way == WAY_CALLED)
-        return open_around(s, &j.innermost, ret->jump ? collect_code(s->c, ret->jump) : j.from);
+        return sampler_open_around(s, &j.innermost,
+                                   ret->jump ? collect_code(s->c, ret->jump) : j.from);
     if (j.way == WAY_OWN || j.way == WAY_LIBRARY)
-        return open_around(s, &j.innermost, j.way == WAY_OWN ? j.code : j.caller);
+        return sampler_open_around(s, &j.innermost, j.way == WAY_OWN ? j.code : j.caller);
     return PM_OK;
 }
 
@@ -720,69 +424,6 @@ enum pm_status collect_locate_samples(struct collector *c, const struct pm_run_f
         }
     }
     return PM_OK;
-}
-
-/* --- words that calls say --- */
-
-/* The code that calls, or that was called and has jumped to who says the word. */
-static enum pm_status find_said_code(const struct sampler *s, const struct pm_run_file_word *call,
-                                     uint32_t *ret_code)
-{
-    const struct pm_run_file_sample as_caller = {.caller_object = call->object,
-                                                 .caller = call->address};
-    uint32_t jump = 0;
-    enum pm_status status = find_code(s, call->object, call->address, false, ret_code);
-    if (status != PM_OK || !has_facts(collect_code(s->c, *ret_code)))
-        return status;
-    status = find_called_jump(s, &as_caller, collect_code(s->c, *ret_code), &jump);
-    *ret_code = jump ? jump : *ret_code;
-    return status;
-}
-
-/* What collect_said_context will look up. */
-static enum pm_status open_around_said(const struct sampler *s)
-{
-    for (uint32_t i = 0; i < s->thread->n_nodes; i++) {
-        const struct pm_run_file_node *node = &s->thread->nodes[i];
-        if (node->noun == PM_RUN_NOUN_ROOT || !s->names->calls[node->noun] ||
-            node->parent == PM_RUN_FILE_NO_PARENT)
-            continue;
-        struct innermost innermost = find_innermost(s, node->parent);
-        enum pm_status status =
-            open_around(s, &innermost, code_that_says(s, &innermost, node->noun));
-        if (status != PM_OK)
-            return status;
-    }
-    return PM_OK;
-}
-
-static enum pm_status find_said_codes(const struct sampler *s, bool *ret_any)
-{
-    for (size_t i = 0; i < pm_run_file_n_nouns(s->file); i++) {
-        const struct pm_run_file_word *call =
-            collect_said_call(s->file, pm_run_file_noun(s->file, i));
-        enum pm_status status = call ? find_said_code(s, call, &s->names->calls[i]) : PM_OK;
-        if (status != PM_OK)
-            return status;
-        *ret_any |= call != NULL;
-    }
-    return PM_OK;
-}
-
-enum pm_status collect_locate_said(struct collector *c, const struct pm_run_file *file,
-                                   const struct collect_names *names)
-{
-    struct sampler s = {.c = c, .file = file, .names = names};
-    bool any = false;
-    enum pm_status status = find_said_codes(&s, &any);
-    size_t n = any ? pm_run_file_n_threads(file) : 0;
-    for (size_t t = 0; t < n; t++) {
-        s.thread = pm_run_file_thread(file, t);
-        if (status != PM_OK)
-            return status;
-        status = open_around_said(&s);
-    }
-    return status;
 }
 
 /* --- the second pass: where it goes --- */
@@ -833,7 +474,7 @@ static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sam
         /* Down to nothing: it is in whose context it was, and a row of its own. */
         s->c->processes->own_code_ns +=
             off_cpu_metric(sample) || sample->counter ? 0 : sample->time_ns;
-        status = step_down(s, &place, j.code->sentence, 0);
+        status = sampler_step_down(s, &place, j.code->sentence, 0);
         return status == PM_OK ? add_costs(s, place.row, sample) : status;
     case WAY_CALLED:
         return add_called(s, &j.innermost, is_kernel ? NULL : j.code,
@@ -848,7 +489,7 @@ static enum pm_status place_code(struct sampler *s, const struct pm_run_file_sam
 static bool is_somewhere_below(const struct sampler *s, const struct pm_run_file_sample *sample)
 {
     return sample->kind == PM_RUN_SAMPLE_KERNEL && !sample->address &&
-           (s->has_below[sample->node] || !find_innermost(s, sample->node).function);
+           (s->has_below[sample->node] || !sampler_innermost(s, sample->node).function);
 }
 
 /* A cost that the program said itself. Those of words that are no metric have no row. */
@@ -946,69 +587,5 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
         status = place_sources(&s);
 out:
     free(s.has_below);
-    return status;
-}
-
-static struct sampler sampler_of(struct collector *c, const struct collect_where *where)
-{
-    return (struct sampler){.c = c,
-                            .file = where->file,
-                            .thread = where->thread,
-                            .thread_row = where->thread_row,
-                            .names = where->names};
-}
-
-const struct collect_code *collect_said_code(struct collector *c, const struct collect_where *where)
-{
-    struct sampler s = sampler_of(c, where);
-    const struct pm_run_file_node *node = &where->thread->nodes[where->node];
-    if (node->noun == PM_RUN_NOUN_ROOT || !where->names->calls[node->noun])
-        return NULL;
-    struct innermost active = find_active(&s, where->node);
-    return code_that_says(&s, &active, node->noun);
-}
-
-enum pm_status collect_said_context(struct collector *c, const struct collect_where *where,
-                                    const struct collect_node *nodes, bool *ret_is_known,
-                                    uint32_t *ret_context)
-{
-    struct sampler s = sampler_of(c, where);
-    const struct pm_run_file_node *node = &where->thread->nodes[where->node];
-    struct innermost innermost = find_innermost(&s, node->parent);
-    const struct collect_code *code =
-        innermost.said ? NULL : code_that_says(&s, &innermost, node->noun);
-    struct collect_node place = where->context;
-    uint32_t outer = code && has_facts(code) && !is_active_symbol(&s, &innermost, code)
-                         ? find_outer(&s, &innermost, code)
-                         : PM_RUN_FILE_NO_PARENT;
-    if (outer != PM_RUN_FILE_NO_PARENT) {
-        innermost = find_innermost(&s, outer);
-        place = nodes[outer];
-    }
-    enum pm_status status = code ? to_code(&s, &innermost, code, &place) : PM_OK;
-    *ret_is_known = innermost.said || code;
-    *ret_context = place.row;
-    return status;
-}
-
-enum pm_status collect_locate_context(struct collector *c, const struct collect_where *where,
-                                      const struct collect_code *code)
-{
-    struct sampler s = sampler_of(c, where);
-    struct innermost innermost = find_innermost(&s, where->node);
-    return open_around(&s, &innermost, code);
-}
-
-enum pm_status collect_code_context(struct collector *c, const struct collect_where *where,
-                                    const struct collect_code *code, uint32_t sentence,
-                                    uint32_t *ret_context)
-{
-    struct sampler s = sampler_of(c, where);
-    struct innermost innermost = find_innermost(&s, where->node);
-    struct collect_node place = where->context;
-    enum pm_status status = to_code(&s, &innermost, code, &place);
-    if (status == PM_OK)
-        status = step_down(&s, &place, sentence, 0);
-    *ret_context = place.row;
     return status;
 }
