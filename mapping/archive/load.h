@@ -99,13 +99,15 @@ struct pm_sampling {
     bool has_kernel, has_switches;
 };
 
-/* An event that a process counted: table counters. */
+/* An event that processes counted, over all of them: table counters. No number is negative; a sum
+ * that is too large is the largest there is. */
 struct pm_event_counter {
-    uint32_t process;
-    const char *metric, *problem; /* problem: "" none */
-    int64_t period;               /* PM_UNKNOWN: it was read */
-    int64_t n_threads, n_threads_failed, n_closed, count, enabled_ns, running_ns;
-    bool is_user_only;
+    const char *metric, *problem; /* problem: of the last that has one; "" none */
+    int64_t period;               /* the largest; 0: it was read everywhere */
+    int64_t n_threads, n_threads_failed, n_closed, enabled_ns, running_ns;
+    bool is_read;      /* somewhere */
+    bool is_user_only; /* somewhere */
+    bool is_starved;   /* somewhere it was to count, and the processor never had a counter for it */
 };
 
 /* A noun that was in another mode than its process. */
@@ -166,7 +168,7 @@ struct pm_archive_data {
     struct pm_binary *binaries;
     struct pm_message *messages;
     struct pm_sampling *samplings;
-    struct pm_event_counter *counters;       /* by process and metric */
+    struct pm_event_counter *counters;       /* by metric */
     struct pm_noun_mode *noun_modes;         /* by process and time */
     struct pm_mapping_point *mapping_points; /* by name */
     struct pm_member *members;               /* by process, then in the order of communicators */

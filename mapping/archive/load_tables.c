@@ -224,31 +224,54 @@ static enum pm_status read_sampling(struct loader *load, sqlite3_stmt *row)
     return PM_OK;
 }
 
-static enum pm_status read_counter(struct loader *load, sqlite3_stmt *row)
+static int64_t not_negative(sqlite3_stmt *row, int column)
+{
+    int64_t number = load_number(row, column);
+    return number > 0 ? number : 0; /* PM_UNKNOWN is negative, too */
+}
+
+static void add_number(int64_t *sum, sqlite3_stmt *row, int column)
+{
+    if (__builtin_add_overflow(*sum, not_negative(row, column), sum))
+        *sum = INT64_MAX;
+}
+
+/* That of the metric, made when it is the first of it: rows come by metric. NULL: memory. */
+static struct pm_event_counter *counter_of(struct loader *load, sqlite3_stmt *row)
 {
     struct pm_archive_data *data = load->data;
+    struct pm_event_counter *last = data->n_counters ? &data->counters[data->n_counters - 1] : NULL;
+    const char *metric = pm_archive_text(row, 1);
+    if (last && strcmp(last->metric, metric) == 0)
+        return last;
     if (!load_room(&data->counters, data->n_counters, sizeof *data->counters))
-        return load_no_memory(load);
+        return NULL;
     struct pm_event_counter *x = &data->counters[data->n_counters];
-    *x = (struct pm_event_counter){
-        .process = pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)),
-        .metric = load_keep(load, row, 1),
-        .period = load_number(row, 2),
-        .n_threads = load_number(row, 3),
-        .n_threads_failed = load_number(row, 4),
-        .n_closed = load_number(row, 5),
-        .count = load_number(row, 6),
-        .enabled_ns = load_number(row, 7),
-        .running_ns = load_number(row, 8),
-        .is_user_only = sqlite3_column_int(row, 9) != 0,
-        .problem = load_keep(load, row, 10),
-    };
-    if (!x->metric || !x->problem)
-        return load_no_memory(load);
-    if (x->process == PM_NONE)
+    *x = (struct pm_event_counter){.metric = load_keep(load, row, 1), .problem = ""};
+    data->n_counters += x->metric != NULL;
+    return x->metric ? x : NULL;
+}
+
+static enum pm_status read_counter(struct loader *load, sqlite3_stmt *row)
+{
+    if (pm_index_map_get(&load->processes, sqlite3_column_int64(row, 0)) == PM_NONE)
         return load_damaged(load, "a counter names process %lld, which is not there",
                             sqlite3_column_int64(row, 0));
-    data->n_counters++;
+    struct pm_event_counter *x = counter_of(load, row);
+    const char *problem = x && *pm_archive_text(row, 9) ? load_keep(load, row, 9) : "";
+    if (!x || !problem)
+        return load_no_memory(load);
+    int64_t period = not_negative(row, 2);
+    x->period = period > x->period ? period : x->period;
+    x->is_read |= load_number(row, 2) == PM_UNKNOWN;
+    add_number(&x->n_threads, row, 3);
+    add_number(&x->n_threads_failed, row, 4);
+    add_number(&x->n_closed, row, 5);
+    add_number(&x->enabled_ns, row, 6);
+    add_number(&x->running_ns, row, 7);
+    x->is_starved |= not_negative(row, 6) > 0 && not_negative(row, 7) == 0;
+    x->is_user_only |= sqlite3_column_int(row, 8) != 0;
+    x->problem = *problem ? problem : x->problem;
     return PM_OK;
 }
 
@@ -258,8 +281,8 @@ static enum pm_status has_counters(struct loader *load, sqlite3_stmt *row)
     (void)row;
     return load_each_row(load,
                          "SELECT process, metric, period, n_threads, n_threads_failed, n_closed, "
-                         "count, enabled_ns, running_ns, is_user_only, problem FROM counters "
-                         "ORDER BY process, metric",
+                         "enabled_ns, running_ns, is_user_only, problem FROM counters "
+                         "ORDER BY metric, process",
                          read_counter);
 }
 

@@ -10,19 +10,6 @@
 
 #include <stdlib.h>
 
-/* One counter, over all processes. */
-struct counted {
-    const char *metric, *problem;
-    int64_t period; /* the largest; 0: it was read */
-    int64_t n_threads, n_threads_failed, n_closed, enabled_ns, running_ns;
-    bool is_user_only;
-};
-
-static int64_t known(int64_t number)
-{
-    return number > 0 ? number : 0;
-}
-
 /* Archives may have any numbers: a sum that is too large is the largest there is. */
 static void add_to(int64_t *sum, int64_t number)
 {
@@ -30,50 +17,36 @@ static void add_to(int64_t *sum, int64_t number)
         *sum = number > 0 ? INT64_MAX : INT64_MIN;
 }
 
-static bool sum_up(const struct pm_archive_data *data, const char *metric, struct counted *ret)
+/* NULL: the metric is none of an event. */
+static const struct pm_event_counter *counter_of(const struct pm_archive_data *data,
+                                                 pm_index metric)
 {
-    *ret = (struct counted){.metric = metric, .problem = ""};
-    bool is_there = false;
-    for (uint32_t i = 0; i < data->n_counters; i++) {
-        const struct pm_event_counter *counter = &data->counters[i];
-        if (strcmp(counter->metric, metric) != 0)
-            continue;
-        is_there = true;
-        ret->period = known(counter->period) > ret->period ? counter->period : ret->period;
-        add_to(&ret->n_threads, known(counter->n_threads));
-        add_to(&ret->n_threads_failed, known(counter->n_threads_failed));
-        add_to(&ret->n_closed, known(counter->n_closed));
-        add_to(&ret->enabled_ns, known(counter->enabled_ns));
-        add_to(&ret->running_ns, known(counter->running_ns));
-        ret->is_user_only |= counter->is_user_only;
-        if (*counter->problem)
-            ret->problem = counter->problem;
-    }
-    return is_there;
+    for (uint32_t i = 0; i < data->n_counters; i++)
+        if (strcmp(data->counters[i].metric, data->graph->metrics[metric].name) == 0)
+            return &data->counters[i];
+    return NULL;
 }
 
-static bool counted_of(const struct pm_view *view, uint32_t m, struct counted *ret)
+static const struct pm_event_counter *counted_of(const struct pm_view *view, uint32_t m)
 {
-    return sum_up(view->data, view->data->graph->metrics[view->metrics[m]].name, ret);
+    return counter_of(view->data, view->metrics[m]);
 }
 
 bool pm_view_is_counted(const struct pm_view *view, uint32_t m)
 {
-    struct counted counted;
-    return view->data->n_counters && m < view->n_metrics && counted_of(view, m, &counted);
+    return m < view->n_metrics && counted_of(view, m);
 }
 
 void pm_view_add_counted(struct pm_view *view)
 {
     const struct pm_graph *graph = view->data->graph;
-    struct counted counted;
     for (pm_index m = 0; m < graph->n_metrics && view->data->n_counters; m++)
         if (view->n_metrics < PM_VIEW_MAX_METRICS && !pm_view_shows(view, m) &&
-            sum_up(view->data, graph->metrics[m].name, &counted) && pm_view_is_measured(graph, m))
+            counter_of(view->data, m) && pm_view_is_measured(graph, m))
             view->metrics[view->n_metrics++] = m;
 }
 
-static bool is_scaled(const struct counted *counted)
+static bool is_scaled(const struct pm_event_counter *counted)
 {
     return counted->running_ns < counted->enabled_ns &&
            (double)counted->running_ns < 0.999 * (double)counted->enabled_ns;
@@ -81,12 +54,12 @@ static bool is_scaled(const struct counted *counted)
 
 bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value)
 {
-    struct counted counted;
-    if (!view->data->n_counters || !counted_of(view, m, &counted))
+    const struct pm_event_counter *counted = counted_of(view, m);
+    if (!counted)
         return false;
-    return is_scaled(&counted) || /* then 0 is no more certain than another number */
-           (counted.period > 1 && value != 0 &&
-            value < (double)counted.period * PM_VIEW_FEW_SAMPLES);
+    return is_scaled(counted) || /* then 0 is no more certain than another number */
+           (counted->period > 1 && value != 0 &&
+            value < (double)counted->period * PM_VIEW_FEW_SAMPLES);
 }
 
 /* --- what was not located --- */
@@ -191,8 +164,8 @@ static bool is_of_processes(const struct pm_view *view, pm_index metric)
                     sizeof PM_OF_PROCESSES - 1);
 }
 
-static void say_lost(const struct pm_view *view, const struct counted *counted, pm_index metric,
-                     struct pm_buf *text)
+static void say_lost(const struct pm_view *view, const struct pm_event_counter *counted,
+                     pm_index metric, struct pm_buf *text)
 {
     if (is_of_processes(view, metric)) {
         pm_buf_printf(text,
@@ -226,8 +199,7 @@ bool pm_view_times_hold_readings(const struct pm_view *view)
         return false;
     for (uint32_t i = 0; i < data->n_counters; i++) {
         pm_index metric = pm_graph_find_metric(data->graph, data->counters[i].metric);
-        if (data->counters[i].period == PM_UNKNOWN && metric != PM_NONE &&
-            !is_of_processes(view, metric))
+        if (data->counters[i].is_read && metric != PM_NONE && !is_of_processes(view, metric))
             return true;
     }
     return false;
@@ -236,48 +208,48 @@ bool pm_view_times_hold_readings(const struct pm_view *view)
 bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_counted_note which,
                          struct pm_buf *text)
 {
-    struct counted counted;
-    if (!view->data->n_counters || !counted_of(view, m, &counted))
+    const struct pm_event_counter *counted = counted_of(view, m);
+    if (!counted)
         return false;
     switch (which) {
     case PM_VIEW_COUNTED_LOST:
-        say_lost(view, &counted, view->metrics[m], text);
+        say_lost(view, counted, view->metrics[m], text);
         break;
     case PM_VIEW_COUNTED_SCALED:
-        if (is_scaled(&counted))
+        if (is_scaled(counted))
             pm_buf_printf(text,
                           "%s was counted in %.0f %% of the time only, for the processor has too "
                           "few counters, and is scaled up: count fewer events in one run",
-                          counted.metric,
-                          100 * (double)counted.running_ns / (double)counted.enabled_ns);
+                          counted->metric,
+                          100 * (double)counted->running_ns / (double)counted->enabled_ns);
         break;
     case PM_VIEW_COUNTED_USER:
-        if (counted.is_user_only)
+        if (counted->is_user_only)
             pm_buf_printf(text,
                           "%s is without what the kernel did for the program: as root, or with "
                           "sysctl kernel.perf_event_paranoid=1, it is counted",
-                          counted.metric);
+                          counted->metric);
         break;
     case PM_VIEW_COUNTED_FAILED:
-        if (counted.n_threads_failed && is_of_processes(view, view->metrics[m]))
+        if (counted->n_threads_failed && is_of_processes(view, view->metrics[m]))
             pm_buf_printf(text,
                           "%s is not known of %lld of %lld processes: they were killed, still run, "
                           "or could not read it",
-                          counted.metric, (long long)counted.n_threads_failed,
-                          (long long)counted.n_threads);
-        else if (counted.n_threads_failed)
+                          counted->metric, (long long)counted->n_threads_failed,
+                          (long long)counted->n_threads);
+        else if (counted->n_threads_failed)
             pm_buf_printf(text, "%s could not be counted in %lld of %lld threads%s%s",
-                          counted.metric, (long long)counted.n_threads_failed,
-                          (long long)counted.n_threads, *counted.problem ? ": " : "",
-                          counted.problem);
+                          counted->metric, (long long)counted->n_threads_failed,
+                          (long long)counted->n_threads, *counted->problem ? ": " : "",
+                          counted->problem);
         break;
     case PM_VIEW_COUNTED_CLOSED:
-        if (counted.n_closed)
+        if (counted->n_closed)
             pm_buf_printf(text,
                           "%s is at least what is shown: %lld thread%s closed the descriptors that "
                           "PerfMap had open, and with them the counter",
-                          counted.metric, (long long)counted.n_closed,
-                          counted.n_closed == 1 ? "" : "s");
+                          counted->metric, (long long)counted->n_closed,
+                          counted->n_closed == 1 ? "" : "s");
         break;
     default:
         break;
@@ -287,7 +259,6 @@ bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_co
 
 bool pm_view_counts_are_cut(const struct pm_view *view, uint32_t m)
 {
-    struct counted counted;
-    return view->data->n_counters && counted_of(view, m, &counted) &&
-           (counted.n_closed || counted.n_threads_failed || counted.is_user_only);
+    const struct pm_event_counter *counted = counted_of(view, m);
+    return counted && (counted->n_closed || counted->n_threads_failed || counted->is_user_only);
 }

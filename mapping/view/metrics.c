@@ -116,7 +116,7 @@ static const char *why_not_counted(const struct pm_view *view, struct pm_str nam
             continue;
         if (*counter->problem)
             return counter->problem;
-        if (counter->enabled_ns > 0 && counter->running_ns == 0)
+        if (counter->is_starved)
             why = "the processor has too few counters, and it never got one (count fewer events "
                   "in one run)";
         else if (!*why)
