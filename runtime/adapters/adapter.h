@@ -23,6 +23,7 @@
 #include <time.h>
 
 #define PM_ADAPTER_EXPORT __attribute__((visibility("default")))
+/* In a wrapper: what it returns to. */
 #define PM_ADAPTER_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 /* Of the lists in pm_adapters.h: the words, in an array. */

@@ -11,7 +11,7 @@
 #include <threads.h>
 #include <time.h>
 
-#define HERE __builtin_return_address(0)
+#define HERE PM_ADAPTER_CALLER
 
 /* --- holding: begun where it is taken, ended where it is given back, in any order --- */
 

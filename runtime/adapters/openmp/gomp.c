@@ -52,29 +52,9 @@ OMP_REAL(void, GOMP_taskwait_depend, (void **depend))
 
 /* --- one at a time --- */
 
-#define EXCLUSIVE(start, end, parameters, arguments, acquire, hold) \
-    OMP_REAL(void, start, parameters)                               \
-    {                                                               \
-        uintptr_t site = OMP_SITE;                                  \
-        if (!OMP_FOUND(start))                                      \
-            return;                                                 \
-        if (!omp_is_measured(site)) {                               \
-            real_##start arguments;                                 \
-            return;                                                 \
-        }                                                           \
-        struct omp_wait wait = omp_wait_begin(acquire);             \
-        real_##start arguments;                                     \
-        omp_wait_end(&wait);                                        \
-        pm_enter_at((hold), OMP_CALLER_SP(0));                      \
-    }                                                               \
-    OMP_REAL(void, end, parameters)                                 \
-    {                                                               \
-        uintptr_t site = OMP_SITE;                                  \
-        if (omp_is_measured(site))                                  \
-            pm_leave(hold);                                         \
-        if (OMP_FOUND(end))                                         \
-            real_##end arguments;                                   \
-    }
+#define EXCLUSIVE(start, end, parameters, arguments, acquire, hold)                            \
+    OMP_ACQUIRES(start, parameters, arguments, acquire, pm_enter_at((hold), OMP_CALLER_SP(0))) \
+    OMP_RELEASES(end, parameters, arguments, pm_leave(hold))
 EXCLUSIVE(GOMP_critical_start, GOMP_critical_end, (void), (),
           omp_critical(THING_MUTUAL_ACQUIRE, NULL), omp_critical(THING_MUTUAL, NULL))
 EXCLUSIVE(GOMP_critical_name_start, GOMP_critical_name_end, (void **variable), (variable),
@@ -83,30 +63,11 @@ EXCLUSIVE(GOMP_atomic_start, GOMP_atomic_end, (void), (),
           omp_sentence(THING_MUTUAL_ACQUIRE, 1, "(atomic)"),
           omp_sentence(THING_MUTUAL, 1, "(atomic)"))
 
-static __thread uintptr_t ordered_site;
-OMP_REAL(void, GOMP_ordered_start, (void))
-{
-    uintptr_t site = OMP_SITE;
-    if (!OMP_FOUND(GOMP_ordered_start))
-        return;
-    if (!omp_is_measured(site)) {
-        real_GOMP_ordered_start();
-        return;
-    }
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_IN_TURN_ACQUIRE, site, NULL));
-    real_GOMP_ordered_start();
-    omp_wait_end(&wait);
-    ordered_site = site;
-    pm_enter_at(omp_sentence(THING_GCC_IN_TURN, site, NULL), OMP_CALLER_SP(0));
-}
-OMP_REAL(void, GOMP_ordered_end, (void))
-{
-    if (ordered_site && omp_is_measured(OMP_SITE))
-        pm_leave(omp_sentence(THING_GCC_IN_TURN, ordered_site, NULL));
-    ordered_site = 0;
-    if (OMP_FOUND(GOMP_ordered_end))
-        real_GOMP_ordered_end();
-}
+static __thread struct pm_sentence in_turn;
+OMP_ACQUIRES(GOMP_ordered_start, (void), (), omp_sentence(THING_GCC_IN_TURN_ACQUIRE, site, NULL),
+             (in_turn = omp_sentence(THING_GCC_IN_TURN, site, NULL),
+              pm_enter_at(in_turn, OMP_CALLER_SP(0))))
+OMP_RELEASES(GOMP_ordered_end, (void), (), pm_leave(in_turn))
 
 /* --- one thread does it: the end is not told, so it is only counted --- */
 

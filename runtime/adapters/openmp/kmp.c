@@ -187,41 +187,18 @@ PM_ADAPTER_EXPORT void __kmpc_barrier(WHERE)
 
 /* --- one at a time --- */
 
-#define ACQUIRES(name, parameters, arguments, acquire, hold) \
-    OMP_REAL(void, name, parameters)                         \
-    {                                                        \
-        uintptr_t site = OMP_SITE;                           \
-        if (!OMP_FOUND(name))                                \
-            return;                                          \
-        if (!omp_is_measured(site)) {                        \
-            real_##name arguments;                           \
-            return;                                          \
-        }                                                    \
-        struct omp_wait wait = omp_wait_begin(acquire);      \
-        real_##name arguments;                               \
-        omp_wait_end(&wait);                                 \
-        hold;                                                \
-    }
-#define RELEASES(name, parameters, arguments, hold) \
-    OMP_REAL(void, name, parameters)                \
-    {                                               \
-        if (omp_is_measured(OMP_SITE))              \
-            hold;                                   \
-        if (OMP_FOUND(name))                        \
-            real_##name arguments;                  \
-    }
 #define CRITICAL_BEGINS pm_enter_at(omp_critical(THING_MUTUAL, lock), OMP_CALLER_SP(4))
-ACQUIRES(__kmpc_critical, (WHERE, void *lock), (place, thread, lock),
-         omp_critical(THING_MUTUAL_ACQUIRE, lock), CRITICAL_BEGINS)
-ACQUIRES(__kmpc_critical_with_hint, (WHERE, void *lock, unsigned hint), (place, thread, lock, hint),
-         omp_critical(THING_MUTUAL_ACQUIRE, lock), CRITICAL_BEGINS)
-RELEASES(__kmpc_end_critical, (WHERE, void *lock), (place, thread, lock),
-         pm_leave(omp_critical(THING_MUTUAL, lock)))
+OMP_ACQUIRES(__kmpc_critical, (WHERE, void *lock), (place, thread, lock),
+             omp_critical(THING_MUTUAL_ACQUIRE, lock), CRITICAL_BEGINS)
+OMP_ACQUIRES(__kmpc_critical_with_hint, (WHERE, void *lock, unsigned hint),
+             (place, thread, lock, hint), omp_critical(THING_MUTUAL_ACQUIRE, lock), CRITICAL_BEGINS)
+OMP_RELEASES(__kmpc_end_critical, (WHERE, void *lock), (place, thread, lock),
+             pm_leave(omp_critical(THING_MUTUAL, lock)))
 
 static __thread struct pm_sentence in_turn;
-ACQUIRES(__kmpc_ordered, (WHERE), (place, thread), at(THING_IN_TURN_ACQUIRE, site, place),
-         (in_turn = at(THING_IN_TURN, site, place), pm_enter_at(in_turn, OMP_CALLER_SP(2))))
-RELEASES(__kmpc_end_ordered, (WHERE), (place, thread), pm_leave(in_turn))
+OMP_ACQUIRES(__kmpc_ordered, (WHERE), (place, thread), at(THING_IN_TURN_ACQUIRE, site, place),
+             (in_turn = at(THING_IN_TURN, site, place), pm_enter_at(in_turn, OMP_CALLER_SP(2))))
+OMP_RELEASES(__kmpc_end_ordered, (WHERE), (place, thread), pm_leave(in_turn))
 
 /* --- worksharing --- */
 
@@ -233,7 +210,7 @@ OMP_REAL(int, __kmpc_single, (WHERE))
         omp_work_begin(at(THING_ONE, site, place), OMP_CALLER_SP(2), 0);
     return is_done;
 }
-RELEASES(__kmpc_end_single, (WHERE), (place, thread), omp_work_end())
+OMP_RELEASES(__kmpc_end_single, (WHERE), (place, thread), omp_work_end())
 
 static enum omp_thing work_of(const struct place *place)
 {
@@ -287,7 +264,7 @@ STATIC_LOOP(4, int, int)
 STATIC_LOOP(4u, unsigned, int)
 STATIC_LOOP(8, long, long)
 STATIC_LOOP(8u, unsigned long, long)
-RELEASES(__kmpc_for_static_fini, (WHERE), (place, thread), omp_work_end())
+OMP_RELEASES(__kmpc_for_static_fini, (WHERE), (place, thread), omp_work_end())
 
 #define SHARED_LOOP(suffix, number, step_type)                                                \
     OMP_REAL(void, __kmpc_dispatch_init_##suffix,                                             \

@@ -108,7 +108,7 @@ void omp_library_is(const void *function);
  * functions whose frame is smaller than these. */
 #define OMP_CALLER_SP(n) \
     ((uintptr_t)__builtin_dwarf_cfa() + ((n) > 6 ? (((n)-6) * 8 + 15) / 16 * 16 : 0))
-#define OMP_SITE ((uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)))
+#define OMP_SITE ((uintptr_t)PM_ADAPTER_CALLER)
 
 /* --- waiting --- */
 
@@ -134,6 +134,33 @@ PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
         pm_cost(omp_wait_ns, spent_ns - tasks_ns);
     pm_leave(wait->sentence);
 }
+
+/* Functions of the library that wait until one thread may go on, and that let the next one.
+ * acquire: the sentence that waits; begins, ends: what is done then. `site` is where they return
+ * to. */
+#define OMP_ACQUIRES(name, parameters, arguments, acquire, begins) \
+    OMP_REAL(void, name, parameters)                               \
+    {                                                              \
+        uintptr_t site = OMP_SITE;                                 \
+        if (!OMP_FOUND(name))                                      \
+            return;                                                \
+        if (!omp_is_measured(site)) {                              \
+            real_##name arguments;                                 \
+            return;                                                \
+        }                                                          \
+        struct omp_wait wait = omp_wait_begin(acquire);            \
+        real_##name arguments;                                     \
+        omp_wait_end(&wait);                                       \
+        begins;                                                    \
+    }
+#define OMP_RELEASES(name, parameters, arguments, ends) \
+    OMP_REAL(void, name, parameters)                    \
+    {                                                   \
+        if (omp_is_measured(OMP_SITE))                  \
+            ends;                                       \
+        if (OMP_FOUND(name))                            \
+            real_##name arguments;                      \
+    }
 
 /* --- regions and tasks: what their bodies are called within. These begin in the frame that calls
  * the body, so all of it is inlined there. --- */
