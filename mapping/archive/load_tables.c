@@ -432,6 +432,7 @@ static enum pm_status number_nodes(struct loader *load)
         const char **at = bsearch(&data->processes[p].node, names, n, sizeof *names, compare_names);
         data->processes[p].node_no = (uint32_t)(at - names);
     }
+    data->n_nodes = n;
     free(names);
     return PM_OK;
 }

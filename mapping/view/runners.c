@@ -37,10 +37,7 @@ static void add_command(const struct pm_process *process, struct pm_buf *out)
 static void add_node(const struct pm_archive_data *data, const struct pm_process *process,
                      struct pm_buf *out)
 {
-    bool are_several = false;
-    for (uint32_t p = 0; p < data->n_processes && !are_several; p++)
-        are_several = data->processes[p].node_no > 0; /* numbered from 0 */
-    if (are_several && *process->node)
+    if (data->n_nodes > 1 && *process->node)
         pm_buf_printf(out, " on %s", process->node);
 }
 
