@@ -181,7 +181,7 @@ struct pm_archive_data {
     uint16_t *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points, n_members, n_counters;
-    uint32_t n_nodes; /* machines, those without a name as one */
+    uint32_t n_nodes;                /* machines, those without a name as one */
     struct pm_call_site *call_sites; /* by noun */
     /* sentences of statements: where the call is, then where the function around that was
      * inlined, ... */
