@@ -2,6 +2,7 @@
 #include "run_request.h"
 
 #include "format/pm_adapters.h"
+#include "mapping/view/formula.h"
 
 #include <errno.h>
 
@@ -195,25 +196,19 @@ static void add_selection(struct cmd_parse *parse, struct run_request *request)
     pm_error_release(&err);
 }
 
-/* "ipc = instructions / cycles", and not "cpu/event=0x3c/" */
-static bool is_formula_of(const char *item)
-{
-    return item[strcspn(item, "=/,")] == '=';
-}
-
-static enum pm_status add_counter(struct run_request *request, const char *text, size_t len,
-                                  bool is_sampled, struct pm_error *err)
+static enum pm_status add_counter(struct run_request *request, struct pm_str text, bool is_sampled,
+                                  struct pm_error *err)
 {
     enum pm_status status = PM_OK;
-    bool is_formula = is_formula_of(text);
+    bool is_formula = pm_formula_is_one(text);
     if (is_formula && request->session.asked.text && !is_sampled)
-        return session_counters_add_formula(&request->counters, (struct pm_str){text, len}, err);
+        return session_counters_add_formula(&request->counters, text, err);
     if (is_formula)
         return pm_error_set(err, PM_ERR_USAGE,
                             "'%.*s' is a formula: name the events that it needs here, and give it "
                             "to 'perfmap report --metric'",
-                            (int)len, text);
-    char *name = pm_strndup(text, len);
+                            (int)text.len, text.p);
+    char *name = pm_strndup(text.p, text.len);
     if (!name)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     if (is_sampled || !request->session.asked.text || session_is_event(name))
@@ -222,22 +217,20 @@ static enum pm_status add_counter(struct run_request *request, const char *text,
     return status;
 }
 
-/* Events, separated by commas outside of "unit/.../". With --ask, others are metrics of the answer,
- * and formulas, in which '/' divides, count the events that they name. */
+/* A list of events. With --ask, others are metrics of the answer, and formulas count the events
+ * that they name. */
 static void add_counters(struct cmd_parse *parse, struct run_request *request, bool is_sampled)
 {
     struct pm_error err = PM_ERROR_INIT;
-    for (const char *p = is_sampled ? parse->value : request->metrics; p && !parse->failed;) {
-        size_t len = 0;
-        bool divides = is_formula_of(p);
-        for (bool inside = false; p[len] && (inside || p[len] != ','); len++)
-            inside ^= p[len] == '/' && !divides;
-        if (add_counter(request, p, len, is_sampled, &err) != PM_OK) {
+    const char *list = is_sampled ? parse->value : request->metrics;
+    for (bool is_last = false; !is_last && !parse->failed;) {
+        struct pm_str text = pm_formula_next(&list);
+        if (add_counter(request, text, is_sampled, &err) != PM_OK) {
             (void)cmd_usage_error(parse, "option '--%s': %s", is_sampled ? "sample-by" : "metric",
                                   pm_error_text(&err));
             parse->failed = true;
         }
-        p = p[len] ? p + len + 1 : NULL;
+        is_last = text.p[text.len] == 0;
     }
     pm_error_release(&err);
 }

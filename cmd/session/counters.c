@@ -6,12 +6,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { UNIT_EVENT_BYTES = 128 }; /* "unit/event/" */
 
 /* --- which there are --- */
 
@@ -411,15 +414,35 @@ static const char *find_by_metric(struct pm_str name)
     return NULL;
 }
 
+/* The event "unit/event/" of that metric, of those that the kernel has names for: "msr_tsc". */
+static bool find_in_units(struct pm_str name, char event[UNIT_EVENT_BYTES])
+{
+    char metric[PM_COUNTER_NAME_BYTES];
+    const char *top = "/sys/bus/event_source/devices/";
+    glob_t found;
+    bool is_found = false;
+    if (glob("/sys/bus/event_source/devices/*/events/*", 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !is_found; i++) {
+        const char *unit = found.gl_pathv[i] + strlen(top), *slash = strchr(unit, '/');
+        int n = snprintf(event, UNIT_EVENT_BYTES, "%.*s/%s/", (int)(slash - unit), unit,
+                         slash + strlen("/events/"));
+        is_found = n > 0 && n < UNIT_EVENT_BYTES && metric_name(event, "", metric) &&
+                   pm_str_is(name, metric);
+    }
+    globfree(&found);
+    return is_found;
+}
+
 static enum pm_status add_named(struct session_counters *counters, struct pm_str name,
                                 struct pm_error *err)
 {
-    char raw[PM_COUNTER_NAME_BYTES];
+    char text[UNIT_EVENT_BYTES];
     struct pm_counter_setting setting;
     const char *event = find_by_metric(name);
-    if (!event && name.len < sizeof raw) {
-        snprintf(raw, sizeof raw, "%.*s", (int)name.len, name.p);
-        event = find_raw(raw, &setting) ? raw : NULL;
+    if (!event && name.len < sizeof text) {
+        snprintf(text, sizeof text, "%.*s", (int)name.len, name.p);
+        event = find_raw(text, &setting) || find_in_units(name, text) ? text : NULL;
     }
     return event ? session_counters_add(counters, event, false, err) : PM_OK;
 }

@@ -27,12 +27,12 @@ static bool is_sampled(struct pm_str name)
 static bool names_sampled(const char *metrics)
 {
     static const char between[] = " \t=+-*/().,";
-    for (const char *p = metrics; *p; p += strcspn(p, ","), p += *p == ',') {
-        struct pm_str item = {p, strcspn(p, ",")};
+    for (const char *p = metrics; *p;) {
+        struct pm_str item = pm_formula_next(&p);
         bool is_formula = pm_formula_is_one(item);
         if (is_sampled(item))
             return true;
-        for (const char *word = p; is_formula && word < p + item.len; word++) {
+        for (const char *word = item.p; is_formula && word < item.p + item.len; word++) {
             struct pm_str name = {word, strcspn(word, between)};
             if (is_sampled(name))
                 return true;

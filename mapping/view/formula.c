@@ -135,7 +135,20 @@ static bool parse_sum(struct parser *p)
 
 bool pm_formula_is_one(struct pm_str text)
 {
-    return memchr(text.p, '=', text.len) != NULL;
+    size_t n = 0;
+    while (n < text.len && !strchr("=/:,", text.p[n]))
+        n++;
+    return n < text.len && text.p[n] == '=';
+}
+
+struct pm_str pm_formula_next(const char **list)
+{
+    struct pm_str item = {*list, 0};
+    bool divides = pm_formula_is_one((struct pm_str){*list, strlen(*list)}), is_inside = false;
+    for (; item.p[item.len] && (is_inside || item.p[item.len] != ','); item.len++)
+        is_inside ^= item.p[item.len] == '/' && !divides;
+    *list += item.len + (item.p[item.len] == ',');
+    return item;
 }
 
 enum pm_status pm_formula_parse(struct pm_str text, pm_formula_find *find, void *context,

@@ -32,8 +32,12 @@ struct pm_formula {
 typedef bool pm_formula_find(void *context, struct pm_str name, struct pm_error *err,
                              uint32_t *ret_m);
 
-/* Is it "NAME = ..."? */
+/* Is it "NAME = ...", and not an event as "cpu/event=0x3c/" or "skx::CYCLES:cpu=0"? */
 bool pm_formula_is_one(struct pm_str text);
+/* The first item of a list of metrics and formulas; the list goes on behind it, at its zero in the
+ * end. Commas separate them, but for those within "unit/.../" of an event; in formulas '/'
+ * divides. */
+struct pm_str pm_formula_next(const char **list);
 /* PM_ERR_USAGE: it is wrong, or a name is. Nothing to release. */
 PM_MUST_CHECK enum pm_status pm_formula_parse(struct pm_str text, pm_formula_find *find,
                                               void *context, struct pm_error *err,

@@ -3,6 +3,7 @@
 
 #include "format/pm_adapters.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 enum pm_status pm_view_choose_level(struct pm_view *view, struct pm_error *err)
@@ -66,18 +67,25 @@ size_t pm_view_bare_metric_len(const struct pm_graph_metric *metric)
                : strlen(metric->name);
 }
 
-/* Events have the names that perf(1) has for them: "page-faults" is page_faults. */
+/* Events have the names that perf(1) and PAPI have for them, and metrics these names in small
+ * letters, with one _ for all between that is no letter or digit: "page-faults", "msr/tsc/" and
+ * "PAPI_TOT_INS" are page_faults, msr_tsc and papi_tot_ins. */
 static bool is_event_name(struct pm_str name, const char *known, size_t len)
 {
-    if (name.len != len)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        bool is_big = name.p[i] >= 'A' && name.p[i] <= 'Z';
-        char c = is_big ? (char)(name.p[i] - 'A' + 'a') : name.p[i];
-        if (c != known[i] && !(c == '-' && known[i] == '_'))
+    size_t n = 0;
+    bool is_between = false;
+    for (size_t i = 0; i < name.len; i++) {
+        if (!isalnum((unsigned char)name.p[i])) {
+            is_between = n != 0;
+            continue;
+        }
+        if (is_between && (n == len || known[n++] != '_'))
+            return false;
+        is_between = false;
+        if (n == len || known[n++] != tolower((unsigned char)name.p[i]))
             return false;
     }
-    return true;
+    return n != 0 && n == len;
 }
 
 /* A metric by its name, or its name without the unit; "calls" and "time" are the usual two. */
@@ -349,14 +357,14 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
         add_off_cpu(view);
         pm_view_add_counted(view);
     }
-    for (const char *p = view->options.metrics; p;) {
-        size_t len = strcspn(p, ",");
-        struct pm_str text = {p, len};
+    bool is_last = view->options.metrics == NULL;
+    for (const char *p = view->options.metrics; !is_last;) {
+        struct pm_str text = pm_formula_next(&p);
         enum pm_status status =
             pm_formula_is_one(text) ? add_formula(view, text, err) : add_metric(view, text, err);
         if (status != PM_OK)
             return status;
-        p = p[len] ? p + len + 1 : NULL;
+        is_last = text.p[text.len] == 0;
     }
     view->primary = 0; /* of the shown ones the first; n_metrics == 0: calls */
     return PM_OK;

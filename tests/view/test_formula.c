@@ -44,6 +44,20 @@ static void formulas_are_computed_as_written(void **state)
     }
 }
 
+static void lists_are_cut_at_commas_outside_of_units(void **state)
+{
+    (void)state;
+    static const char *const items[] = {
+        "a", "cpu/event=0x3c,umask=0x1/", "x = a / b_2", "skx::CYCLES:cpu=0", "msr/tsc/", ""};
+    const char *list = "a,cpu/event=0x3c,umask=0x1/,x = a / b_2,skx::CYCLES:cpu=0,msr/tsc/,";
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        struct pm_str item = pm_formula_next(&list);
+        assert_true(pm_str_is(item, items[i]));
+        assert_int_equal(pm_formula_is_one(item), i == 2);
+    }
+    assert_int_equal(*list, 0);
+}
+
 static void what_divides_by_nothing_is_not_known(void **state)
 {
     (void)state;
@@ -118,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_are_computed_as_written),
+        cmocka_unit_test(lists_are_cut_at_commas_outside_of_units),
         cmocka_unit_test(what_divides_by_nothing_is_not_known),
         cmocka_unit_test(wrong_ones_are_refused),
         cmocka_unit_test(too_much_is_refused),
