@@ -119,6 +119,7 @@
     X(LOOP, "Loop")          \
     X(SECTIONS, "Sections")  \
     X(SINGLE, "Single")      \
+    X(MASKED, "Masked")      \
     X(CRITICAL, "Critical")  \
     X(ORDERED, "Ordered")    \
     X(TASK, "Task")          \
@@ -126,6 +127,8 @@
     X(BARRIER, "Barrier")    \
     X(TASK_WAIT, "TaskWait") \
     X(REDUCE, "Reduce")      \
+    X(TEAMS, "Teams")        \
+    X(TARGET, "Target")      \
     X(ACQUIRE, "Acquire")
 
 /* Programs that start others, whose libraries are not known: the adapter's name, and theirs. The

@@ -3,6 +3,7 @@
 /*   main.cc      plugin_init: options, registers the passes of the others
  *   sleds_*.cc   function sleds (RTL), loop sleds (GIMPLE), portable mode
  *   identity.cc  which construct is this? The same early, late and in another compiler process
+ *   omp.cc       OpenMP: constructs that are no call of the library tell the runtime of themselves
  *   facts.cc     early facts: nouns and static mappings of level Source, from GIMPLE
  *   late.cc      late facts: code symbols and loop code (level Base), where code is emitted
  *
@@ -112,6 +113,9 @@ void pm_late_loop_rest(tree function_decl, const struct pm_loop_identity *identi
 /* Some code of the loop has no sleds: what is counted and timed by those of other copies is not
  * all of it, nor, with calls, what is called. After pm_late_loop for those of the symbol. */
 void pm_late_bare_loop(const struct pm_loop_identity *identity, pm_id loopcode, bool has_calls);
+
+/* --- omp.cc --- */
+void pm_omp_register(const char *plugin_name);
 
 /* --- sleds_*.cc --- */
 void pm_sleds_register(const char *plugin_name);

@@ -70,6 +70,7 @@
 #include "gimplify.h"
 #include "gimplify-me.h"
 #include "langhooks.h"
+#include "omp-general.h"
 #include "options.h"
 #include "opts.h"
 #include "output.h"
@@ -92,6 +93,18 @@
 #include "tree-ssa-loop-niter.h"
 #include "varasm.h"
 #pragma GCC diagnostic pop
+
+/* OpenMP: `masked` came with 12; since 13 what `ordered` waits for has a clause of its own. */
+#if GCCPLUGIN_VERSION_MAJOR >= 12
+#define PM_GCC_OMP_MASKED GIMPLE_OMP_MASKED
+#else
+#define PM_GCC_OMP_MASKED (-1)
+#endif
+#if GCCPLUGIN_VERSION_MAJOR >= 13
+#define PM_GCC_OMP_CLAUSE_DOACROSS OMP_CLAUSE_DOACROSS
+#else
+#define PM_GCC_OMP_CLAUSE_DOACROSS OMP_CLAUSE_DEPEND
+#endif
 
 /* Can the code that is being generated hold sleds? 64-bit x86 only. (TARGET_X32 is i386.h's alone;
  * TARGET_64BIT is not.) */

@@ -118,6 +118,8 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
     register_callback(info->base_name, PLUGIN_INFO, NULL, &help);
     register_callback(info->base_name, PLUGIN_START_UNIT, refuse_32_bit, NULL);
     pm_facts_register(info->base_name);
+    if (pm_options.loops)
+        pm_omp_register(info->base_name);
     pm_sleds_register(info->base_name);
     pm_late_register(info->base_name);
     pm_copies_register(info->base_name);

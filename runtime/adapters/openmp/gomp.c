@@ -1,26 +1,47 @@
-/* GCC's programs. A loop whose iterations it divides itself (schedule(static)) is no call, and a
- * single construct has none at its end. */
+/* GCC's programs. What is no call of libgomp, and the places of what is, the plugin tells (told.c);
+ * without it loops that GCC divides itself (schedule(static)) are not there, and single constructs
+ * have no end. */
 #include "openmp.h"
 #include "runtime/adapters/common/forward.h"
 
 /* Waits as it did without us, and the time of it. */
-#define WAIT_VOID(name, thing)                                                    \
-    OMP_REAL(void, name, (void))                                                  \
-    {                                                                             \
-        uintptr_t site = OMP_SITE;                                                \
-        if (!OMP_FOUND(name))                                                     \
-            return;                                                               \
-        if (!omp_is_measured(site)) {                                             \
-            real_##name();                                                        \
-            return;                                                               \
-        }                                                                         \
-        struct omp_wait wait = omp_wait_begin(omp_sentence((thing), site, NULL)); \
-        real_##name();                                                            \
-        omp_wait_end(&wait);                                                      \
+#define WAIT_VOID(name)                                                                          \
+    OMP_REAL(void, name, (void))                                                                 \
+    {                                                                                            \
+        uintptr_t site = OMP_SITE;                                                               \
+        if (!OMP_FOUND(name))                                                                    \
+            return;                                                                              \
+        if (!omp_is_measured(site)) {                                                            \
+            real_##name();                                                                       \
+            return;                                                                              \
+        }                                                                                        \
+        struct omp_wait wait = omp_wait_begin(omp_told(THING_JOBS_WAIT, THING_JOBS_WAIT, site)); \
+        real_##name();                                                                           \
+        omp_wait_end(&wait);                                                                     \
     }
-WAIT_VOID(GOMP_barrier, (omp_work_end(), THING_GCC_MEETING))
-WAIT_VOID(GOMP_taskwait, THING_JOBS_WAIT)
-WAIT_VOID(GOMP_taskgroup_end, THING_GCC_GROUP_WAIT)
+WAIT_VOID(GOMP_taskwait)
+
+/* Of the construct that ends here, if that was told. */
+static struct pm_sentence meeting(uintptr_t site)
+{
+    struct pm_sentence end = omp_here.loop_end;
+    omp_work_end();
+    return end.id ? end : omp_told(THING_MEETING, THING_GCC_MEETING, site);
+}
+
+OMP_REAL(void, GOMP_barrier, (void))
+{
+    uintptr_t site = OMP_SITE;
+    if (!OMP_FOUND(GOMP_barrier))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_barrier();
+        return;
+    }
+    struct omp_wait wait = omp_wait_begin(meeting(site));
+    real_GOMP_barrier();
+    omp_wait_end(&wait);
+}
 
 OMP_REAL(bool, GOMP_barrier_cancel, (void))
 {
@@ -29,8 +50,7 @@ OMP_REAL(bool, GOMP_barrier_cancel, (void))
         return false;
     if (!omp_is_measured(site))
         return real_GOMP_barrier_cancel();
-    omp_work_end();
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_MEETING, site, NULL));
+    struct omp_wait wait = omp_wait_begin(meeting(site));
     bool is_cancelled = real_GOMP_barrier_cancel();
     omp_wait_end(&wait);
     return is_cancelled;
@@ -45,8 +65,45 @@ OMP_REAL(void, GOMP_taskwait_depend, (void **depend))
         real_GOMP_taskwait_depend(depend);
         return;
     }
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_JOBS_WAIT, site, NULL));
+    struct omp_wait wait = omp_wait_begin(omp_told(THING_JOBS_WAIT, THING_JOBS_WAIT, site));
     real_GOMP_taskwait_depend(depend);
+    omp_wait_end(&wait);
+}
+
+/* --- groups of tasks: their place is told where they begin --- */
+
+enum { MAX_GROUPS = 16 }; /* within each other, that are told */
+static __thread struct {
+    unsigned n;
+    struct pm_sentence waits[MAX_GROUPS];
+} groups __attribute__((tls_model("initial-exec")));
+
+OMP_REAL(void, GOMP_taskgroup_start, (void))
+{
+    if (!OMP_FOUND(GOMP_taskgroup_start))
+        return;
+    real_GOMP_taskgroup_start();
+    if (groups.n < MAX_GROUPS)
+        groups.waits[groups.n] = omp_is_measured(OMP_SITE) && omp_here.next
+                                     ? omp_told(THING_GROUP_WAIT, THING_GCC_GROUP_WAIT, OMP_SITE)
+                                     : (struct pm_sentence){0};
+    groups.n++;
+}
+OMP_REAL(void, GOMP_taskgroup_end, (void))
+{
+    uintptr_t site = OMP_SITE;
+    struct pm_sentence said = {0};
+    if (groups.n > 0 && --groups.n < MAX_GROUPS)
+        said = groups.waits[groups.n];
+    if (!OMP_FOUND(GOMP_taskgroup_end))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_taskgroup_end();
+        return;
+    }
+    struct omp_wait wait =
+        omp_wait_begin(said.id ? said : omp_sentence(THING_GCC_GROUP_WAIT, site, NULL));
+    real_GOMP_taskgroup_end();
     omp_wait_end(&wait);
 }
 
@@ -63,23 +120,58 @@ EXCLUSIVE(GOMP_atomic_start, GOMP_atomic_end, (void), (),
           omp_sentence(THING_MUTUAL_ACQUIRE, 1, "(atomic)"),
           omp_sentence(THING_MUTUAL, 1, "(atomic)"))
 
-static __thread struct pm_sentence in_turn;
-OMP_ACQUIRES(GOMP_ordered_start, (void), (), omp_sentence(THING_GCC_IN_TURN_ACQUIRE, site, NULL),
-             (in_turn = omp_sentence(THING_GCC_IN_TURN, site, NULL),
-              pm_enter_at(in_turn, OMP_CALLER_SP(0))))
+static __thread struct pm_sentence in_turn __attribute__((tls_model("initial-exec")));
+static struct pm_sentence its_turn(uintptr_t site)
+{
+    const char *source = omp_here.next;
+    in_turn = omp_told(THING_IN_TURN, THING_GCC_IN_TURN, site);
+    return source ? omp_sentence_at(THING_IN_TURN_ACQUIRE, site, source)
+                  : omp_sentence(THING_GCC_IN_TURN_ACQUIRE, site, NULL);
+}
+OMP_ACQUIRES(GOMP_ordered_start, (void), (), its_turn(site), pm_enter_at(in_turn, OMP_CALLER_SP(0)))
 OMP_RELEASES(GOMP_ordered_end, (void), (), pm_leave(in_turn))
 
-/* --- one thread does it: the end is not told, so it is only counted --- */
+/* ordered depend(sink: ...): a thread waits for iterations of others. Numbers of them, as many as
+ * the loop has levels. */
+#define DOACROSS_WAIT(name)                                                                     \
+    PM_ADAPTER_EXPORT void name(PM_FORWARD_PARAMETERS);                                         \
+    PM_ADAPTER_EXPORT void name(PM_FORWARD_PARAMETERS)                                          \
+    {                                                                                           \
+        static void *real;                                                                      \
+        const pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;                   \
+        uintptr_t site = OMP_SITE;                                                              \
+        if (!pm_adapter_find(&real, #name, PM_OPENMP_LIBRARIES))                                \
+            return;                                                                             \
+        if (!omp_is_measured(site)) {                                                           \
+            (void)pm_forward(real, PM_FORWARD_WORDS, words);                                    \
+            return;                                                                             \
+        }                                                                                       \
+        struct omp_wait wait = omp_wait_begin(omp_sentence(THING_IN_TURN_ACQUIRE, site, NULL)); \
+        (void)pm_forward(real, PM_FORWARD_WORDS, words);                                        \
+        omp_wait_end(&wait);                                                                    \
+    }
+DOACROSS_WAIT(GOMP_doacross_wait)
+DOACROSS_WAIT(GOMP_doacross_ull_wait)
+
+/* --- one thread does it: if the end is not told, it is only counted --- */
 
 OMP_REAL(bool, GOMP_single_start, (void))
 {
     uintptr_t site = OMP_SITE;
     bool is_done = OMP_FOUND(GOMP_single_start) && real_GOMP_single_start();
-    if (is_done && omp_is_measured(site)) {
-        struct pm_sentence one = omp_sentence(THING_GCC_ONE, site, NULL);
+    const char *source = omp_here.next;
+    if (!omp_is_measured(site) || (!is_done && !source))
+        return is_done;
+    bool waits = omp_here.next_waits;
+    struct pm_sentence one = omp_told(THING_ONE, THING_GCC_ONE, site);
+    if (is_done && source) {
+        omp_work_begin(one, OMP_CALLER_SP(0), 0);
+    } else if (is_done) {
         pm_enter(one);
         pm_leave(one);
     }
+    if (source && waits)
+        omp_here.loop_end = omp_sentence_at(THING_ONE_END, site, source);
     return is_done;
 }
 
@@ -91,11 +183,17 @@ OMP_REAL(void *, GOMP_single_copy_start, (void))
         return NULL;
     if (!omp_is_measured(site))
         return real_GOMP_single_copy_start();
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_ONE_END, site, NULL));
+    const char *source = omp_here.next;
+    struct pm_sentence one = omp_told(THING_ONE, THING_GCC_ONE, site),
+                       end = source ? omp_sentence_at(THING_ONE_END, site, source)
+                                    : omp_sentence(THING_GCC_ONE_END, site, NULL);
+    struct omp_wait wait = omp_wait_begin(end);
     void *data = real_GOMP_single_copy_start();
     omp_wait_end(&wait);
     if (!data)
-        omp_work_begin(omp_sentence(THING_GCC_ONE, site, NULL), OMP_CALLER_SP(0), 0);
+        omp_work_begin(one, OMP_CALLER_SP(0), 0);
+    if (source)
+        omp_here.loop_end = end;
     return data;
 }
 OMP_REAL(void, GOMP_single_copy_end, (void *data))
@@ -107,43 +205,68 @@ OMP_REAL(void, GOMP_single_copy_end, (void *data))
         real_GOMP_single_copy_end(data);
         return;
     }
-    omp_work_end();
-    struct omp_wait wait = omp_wait_begin(omp_sentence(THING_GCC_ONE_END, site, NULL));
+    struct pm_sentence end = omp_here.loop_end;
+    omp_work_pause();
+    struct omp_wait wait =
+        omp_wait_begin(end.id ? end : omp_sentence(THING_GCC_ONE_END, site, NULL));
     real_GOMP_single_copy_end(data);
     omp_wait_end(&wait);
 }
 
 /* --- loops --- */
 
-/* What waits at its end is of the same place. */
-static void told_end(enum omp_thing end, uintptr_t site)
+/* "nonmonotonic_dynamic", "ull_ordered_static"; "": the first argument behind the bounds tells. */
+static const char *schedule_of(const char *name, pm_forward_word number)
 {
-    omp_here.loop_end = omp_sentence(end, site, NULL);
+    static const char *const by_number[] = {"runtime loop", "static loop", "dynamic loop",
+                                            "guided loop", "auto loop"};
+    static const char *const words[] = {"runtime", "static", "dynamic", "guided"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return by_number[i];
+    number &= 7; /* the rest are modifiers */
+    return by_number[number < sizeof by_number / sizeof *by_number ? number : 0];
 }
 
-static bool loop_begin(void *real, unsigned n, unsigned step, unsigned chunk,
-                       const pm_forward_word *words, uintptr_t site, uintptr_t sp)
+struct begun {
+    const char *name;        /* of the function, behind GOMP_loop_ */
+    unsigned n, step, chunk; /* loops.def */
+    const pm_forward_word *words;
+    uintptr_t site, sp;
+};
+
+/* What waits at its end is of the same place. */
+static bool loop_begin(void *real, const struct begun *b)
 {
-    omp_work_begin(omp_sentence(THING_GCC_WORK, site, NULL), sp, step ? (long)words[step - 1] : 1);
-    told_end(THING_GCC_WORK_END, site);
-    bool has_chunk = (pm_forward(real, n, words) & 0xff) != 0;
-    const long *start = (const long *)words[chunk - 1], *end = (const long *)words[chunk];
+    const char *source = omp_here.next;
+    unsigned schedule = b->chunk >= 3 ? b->chunk - 3 : 0;
+    struct pm_sentence loop =
+        omp_loop_at(b->site, source, schedule_of(b->name, b->words[schedule]));
+    omp_here.next = NULL;
+    omp_work_begin(loop, b->sp, b->step ? (long)b->words[b->step - 1] : 1);
+    omp_here.loop_end = source ? omp_sentence_at(THING_WORK_END, b->site, source)
+                               : omp_sentence(THING_GCC_WORK_END, b->site, NULL);
+    bool has_chunk = (pm_forward(real, b->n, b->words) & 0xff) != 0;
+    const long *start = (const long *)b->words[b->chunk - 1],
+               *end = (const long *)b->words[b->chunk];
     if (has_chunk && start && end)
         omp_chunk(*start, *end);
     return has_chunk;
 }
 
-#define LOOP_BEGIN(name, n, step, chunk)                                                  \
-    PM_ADAPTER_EXPORT bool GOMP_loop_##name(PM_FORWARD_PARAMETERS);                       \
-    PM_ADAPTER_EXPORT bool GOMP_loop_##name(PM_FORWARD_PARAMETERS)                        \
-    {                                                                                     \
-        static void *real;                                                                \
-        const pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;             \
-        if (!pm_adapter_find(&real, "GOMP_loop_" #name, PM_OPENMP_LIBRARIES))             \
-            return false;                                                                 \
-        if (!omp_is_measured(OMP_SITE))                                                   \
-            return (pm_forward(real, (n), words) & 0xff) != 0;                            \
-        return loop_begin(real, (n), (step), (chunk), words, OMP_SITE, OMP_CALLER_SP(n)); \
+#define LOOP_BEGIN(name, n, step, chunk)                                      \
+    PM_ADAPTER_EXPORT bool GOMP_loop_##name(PM_FORWARD_PARAMETERS);           \
+    PM_ADAPTER_EXPORT bool GOMP_loop_##name(PM_FORWARD_PARAMETERS)            \
+    {                                                                         \
+        static void *real;                                                    \
+        const pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS; \
+        if (!pm_adapter_find(&real, "GOMP_loop_" #name, PM_OPENMP_LIBRARIES)) \
+            return false;                                                     \
+        if (!omp_is_measured(OMP_SITE))                                       \
+            return (pm_forward(real, (n), words) & 0xff) != 0;                \
+        const struct begun begun = {                                          \
+            #name, (n), (step), (chunk), words, OMP_SITE, OMP_CALLER_SP(n)};  \
+        return loop_begin(real, &begun);                                      \
     }
 #define LOOP_NEXT(name)                                        \
     OMP_REAL(bool, GOMP_loop_##name, (long *start, long *end)) \
@@ -192,14 +315,21 @@ WORK_END_NOWAIT(GOMP_sections_end_nowait)
 
 /* --- sections: the number of the next one, 0: no more --- */
 
+static void parts_begin(uintptr_t site, uintptr_t sp)
+{
+    const char *source = omp_here.next;
+    omp_work_begin(omp_told(THING_PARTS, THING_GCC_PARTS, site), sp, 0);
+    omp_here.loop_end = source ? omp_sentence_at(THING_PARTS_END, site, source)
+                               : omp_sentence(THING_GCC_PARTS_END, site, NULL);
+}
+
 OMP_REAL(unsigned, GOMP_sections_start, (unsigned count))
 {
     if (!OMP_FOUND(GOMP_sections_start))
         return 0;
     if (!omp_is_measured(OMP_SITE))
         return real_GOMP_sections_start(count);
-    omp_work_begin(omp_sentence(THING_GCC_PARTS, OMP_SITE, NULL), OMP_CALLER_SP(1), 0);
-    told_end(THING_GCC_PARTS_END, OMP_SITE);
+    parts_begin(OMP_SITE, OMP_CALLER_SP(1));
     unsigned part = real_GOMP_sections_start(count);
     if (part)
         pm_cost(omp_chunks, 1);
@@ -211,8 +341,7 @@ OMP_REAL(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions,
         return 0;
     if (!omp_is_measured(OMP_SITE))
         return real_GOMP_sections2_start(count, reductions, memory);
-    omp_work_begin(omp_sentence(THING_GCC_PARTS, OMP_SITE, NULL), OMP_CALLER_SP(3), 0);
-    told_end(THING_GCC_PARTS_END, OMP_SITE);
+    parts_begin(OMP_SITE, OMP_CALLER_SP(3));
     unsigned part = real_GOMP_sections2_start(count, reductions, memory);
     if (part)
         pm_cost(omp_chunks, 1);
@@ -254,19 +383,20 @@ static void run_region(void *data)
 }
 
 /* As the construct's end would have ended, it ends here; the team's own barrier follows. */
-#define REGION(type, name, parameters, make, arguments, body, data)                   \
-    OMP_REAL(type, name, parameters)                                                  \
-    {                                                                                 \
-        uintptr_t site = OMP_SITE;                                                    \
-        if (!OMP_FOUND(name))                                                         \
-            return (type)0;                                                           \
-        if (!omp_is_measured(site))                                                   \
-            return real_##name arguments(body, data);                                 \
-        struct omp_region region = omp_region_of((void *)(body), (data), site, NULL); \
-        make;                                                                         \
-        return real_##name arguments(run_region, &region);                            \
+#define REGION(type, name, parameters, make, arguments, body, data)                                \
+    OMP_REAL(type, name, parameters)                                                               \
+    {                                                                                              \
+        uintptr_t site = OMP_SITE;                                                                 \
+        if (!OMP_FOUND(name))                                                                      \
+            return (type)0;                                                                        \
+        if (!omp_is_measured(site))                                                                \
+            return real_##name arguments(body, data);                                              \
+        struct omp_region region = omp_region_of((void *)(body), (data), site, omp_told_source()); \
+        make;                                                                                      \
+        return real_##name arguments(run_region, &region);                                         \
     }
 #define BODY void (*body)(void *), void *data
+#define BODY_OF_TARGET void (*body)(void *)
 #define AS_IT_IS(b, d) (b, d, n_threads, flags)
 REGION(int, GOMP_parallel, (BODY, unsigned n_threads, unsigned flags), (void)0, AS_IT_IS, body,
        data)
@@ -278,11 +408,12 @@ REGION(int, GOMP_parallel_sections, (BODY, unsigned n_threads, unsigned count, u
        region.loop = omp_sentence_of(THING_PARTS, (const void *)body, site), SECTIONS, body, data)
 
 #define LOOP(b, d) (b, d, n_threads, start, end, step, chunk, flags)
-#define LOOP_REGION(name)                                                                          \
-    REGION(                                                                                        \
-        int, name,                                                                                 \
-        (BODY, unsigned n_threads, long start, long end, long step, long chunk, unsigned flags),   \
-        (region.loop = omp_sentence_of(THING_WORK, (const void *)body, site), region.step = step), \
+#define LOOP_REGION(name)                                                                        \
+    REGION(                                                                                      \
+        int, name,                                                                               \
+        (BODY, unsigned n_threads, long start, long end, long step, long chunk, unsigned flags), \
+        (region.loop = omp_loop_of((const void *)body, site, schedule_of(#name, 0)),             \
+         region.step = step),                                                                    \
         LOOP, body, data)
 LOOP_REGION(GOMP_parallel_loop_static)
 LOOP_REGION(GOMP_parallel_loop_dynamic)
@@ -292,13 +423,59 @@ LOOP_REGION(GOMP_parallel_loop_nonmonotonic_guided)
 
 #define RUNTIME_LOOP(b, d) (b, d, n_threads, start, end, step, flags)
 #define RUNTIME_LOOP_REGION(name)                                                                  \
-    REGION(                                                                                        \
-        int, name, (BODY, unsigned n_threads, long start, long end, long step, unsigned flags),    \
-        (region.loop = omp_sentence_of(THING_WORK, (const void *)body, site), region.step = step), \
-        RUNTIME_LOOP, body, data)
+    REGION(int, name, (BODY, unsigned n_threads, long start, long end, long step, unsigned flags), \
+           (region.loop = omp_loop_of((const void *)body, site, schedule_of(#name, 0)),            \
+            region.step = step),                                                                   \
+           RUNTIME_LOOP, body, data)
 RUNTIME_LOOP_REGION(GOMP_parallel_loop_runtime)
 RUNTIME_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_runtime)
 RUNTIME_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+/* --- teams and devices --- */
+
+/* On the host: each team is a thread, one after the other. */
+static void run_teams(void *data)
+{
+    const struct omp_region *region = data;
+    struct omp_body body;
+    omp_region_begin(region, &body);
+    ((void (*)(void *))region->body)(region->data);
+    omp_work_end();
+    omp_region_end(region, &body);
+}
+OMP_REAL(void, GOMP_teams_reg, (BODY, unsigned n_teams, unsigned limit, unsigned flags))
+{
+    uintptr_t site = OMP_SITE;
+    if (!OMP_FOUND(GOMP_teams_reg))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_teams_reg(body, data, n_teams, limit, flags);
+        return;
+    }
+    struct omp_region region = omp_region_of((void *)body, data, site, NULL);
+    const char *source = omp_told_source();
+    region.region = source ? omp_sentence_at(THING_LEAGUE, site, source)
+                           : omp_sentence_of(THING_LEAGUE, (const void *)body, site);
+    real_GOMP_teams_reg(run_teams, &region, n_teams, limit, flags);
+}
+
+/* On a device, or the host: the thread waits, or does it. What it hands over, too. */
+OMP_REAL(void, GOMP_target_ext,
+         (int device, BODY_OF_TARGET, size_t n, void **addresses, size_t *sizes,
+          unsigned short *kinds, unsigned flags, void **depend, void **arguments))
+{
+    uintptr_t site = OMP_SITE;
+    if (!OMP_FOUND(GOMP_target_ext))
+        return;
+    if (!omp_is_measured(site)) {
+        real_GOMP_target_ext(device, body, n, addresses, sizes, kinds, flags, depend, arguments);
+        return;
+    }
+    struct pm_sentence target = omp_told(THING_DEVICE, THING_DEVICE, site);
+    pm_enter(target);
+    real_GOMP_target_ext(device, body, n, addresses, sizes, kinds, flags, depend, arguments);
+    pm_leave(target);
+}
 
 /* --- tasks --- */
 
@@ -340,7 +517,7 @@ static void run_task(void *copied)
 static struct task task_of(enum omp_thing thing, uintptr_t site, void (*body)(void *), void *data,
                            void (*copy)(void *, void *), size_t bytes, size_t align)
 {
-    struct task task = {.task = omp_task_of(thing, (const void *)body, site, NULL),
+    struct task task = {.task = omp_task_of(thing, (const void *)body, site, omp_told_source()),
                         .body = body,
                         .copy = copy,
                         .data = data,

@@ -91,6 +91,42 @@ OMP_REAL(void, __kmpc_fork_call, (const struct place *place, int n, void *body, 
     real___kmpc_fork_call(place, 1, (void *)run_region, &region);
 }
 
+/* Teams: bodies are called one after the other, or by threads that wait for no one. */
+static void run_teams(int *thread, int *bound, const struct omp_region *region)
+{
+    struct omp_body body;
+    omp_region_begin(region, &body);
+    call_body(region, thread, bound);
+    omp_work_end();
+    omp_region_end(region, &body);
+}
+
+OMP_REAL(void, __kmpc_fork_teams, (const struct place *place, int n, void *body, ...))
+{
+    uintptr_t site = OMP_SITE, words[MANY_WORDS] = {0};
+    if (!OMP_FOUND(__kmpc_fork_teams))
+        return;
+    if (n > MANY_WORDS) {
+        __builtin_apply((void *)real___kmpc_fork_teams, __builtin_apply_args(),
+                        (size_t)n * sizeof(uintptr_t));
+        return;
+    }
+    va_list list;
+    va_start(list, body);
+    for (int i = 0; i < n; i++)
+        words[i] = va_arg(list, uintptr_t);
+    va_end(list);
+    if (!omp_is_measured(site)) {
+        real___kmpc_fork_teams(place, n, body, EACH_32(words, 0), EACH_32(words, 32));
+        return;
+    }
+    struct omp_region region = omp_region_of(body, NULL, site, place->source);
+    region.region = at(THING_LEAGUE, site, place);
+    region.n_words = (unsigned)n;
+    region.words = words;
+    real___kmpc_fork_teams(place, 1, (void *)run_teams, &region);
+}
+
 /* Of one thread, as an if clause says: the program itself calls the body. */
 enum { MAX_SERIAL = 16 }; /* within each other, that are told */
 static __thread struct {
@@ -195,7 +231,10 @@ OMP_ACQUIRES(__kmpc_critical_with_hint, (WHERE, void *lock, unsigned hint),
 OMP_RELEASES(__kmpc_end_critical, (WHERE, void *lock), (place, thread, lock),
              pm_leave(omp_critical(THING_MUTUAL, lock)))
 
-static __thread struct pm_sentence in_turn;
+WAITS(int, __kmpc_doacross_wait, (WHERE, const long *iterations), (place, thread, iterations),
+      THING_IN_TURN_ACQUIRE)
+
+static __thread struct pm_sentence in_turn __attribute__((tls_model("initial-exec")));
 OMP_ACQUIRES(__kmpc_ordered, (WHERE), (place, thread), at(THING_IN_TURN_ACQUIRE, site, place),
              (in_turn = at(THING_IN_TURN, site, place), pm_enter_at(in_turn, OMP_CALLER_SP(2))))
 OMP_RELEASES(__kmpc_end_ordered, (WHERE), (place, thread), pm_leave(in_turn))
@@ -211,6 +250,21 @@ OMP_REAL(int, __kmpc_single, (WHERE))
     return is_done;
 }
 OMP_RELEASES(__kmpc_end_single, (WHERE), (place, thread), omp_work_end())
+
+/* In the thread that does it. */
+#define CHOSEN(name, end, parameters, arguments, n_arguments, thing)                 \
+    OMP_REAL(int, name, parameters)                                                  \
+    {                                                                                \
+        uintptr_t site = OMP_SITE;                                                   \
+        int is_done = OMP_FOUND(name) ? real_##name arguments : 0;                   \
+        if (is_done && omp_is_measured(site))                                        \
+            omp_work_begin(at((thing), site, place), OMP_CALLER_SP(n_arguments), 0); \
+        return is_done;                                                              \
+    }                                                                                \
+    OMP_RELEASES(end, (WHERE), (place, thread), omp_work_end())
+CHOSEN(__kmpc_master, __kmpc_end_master, (WHERE), (place, thread), 2, THING_MASTER)
+CHOSEN(__kmpc_masked, __kmpc_end_masked, (WHERE, int filter), (place, thread, filter), 3,
+       THING_MASKED)
 
 static enum omp_thing work_of(const struct place *place)
 {
@@ -241,6 +295,25 @@ static void share(const struct place *place, long low, long high, long last, lon
     pm_cost(omp_iterations, n_iterations);
 }
 
+/* enum sched_type, without modifiers; ordered ones are 32 more. */
+static const char *schedule_of(int schedule)
+{
+    enum { MODIFIERS = 3 << 29, LOWEST = 33, ORDERED = 32 };
+    static const char *const words[] = {"static loop", "static loop",  "dynamic loop",
+                                        "guided loop", "runtime loop", "auto loop"};
+    unsigned n = (unsigned)(schedule & ~MODIFIERS) - LOWEST;
+    if (n >= ORDERED)
+        n -= ORDERED;
+    return n < sizeof words / sizeof *words ? words[n] : "worksharing loop";
+}
+
+static struct pm_sentence work_at(const struct place *place, int schedule, uintptr_t site)
+{
+    enum omp_thing thing = work_of(place);
+    return thing == THING_WORK && place ? omp_loop_at(site, place->source, schedule_of(schedule))
+                                        : at(thing, site, place);
+}
+
 #define STATIC_LOOP(suffix, number, step_type)                                                    \
     OMP_REAL(void, __kmpc_for_static_init_##suffix,                                               \
              (WHERE, int schedule, int *is_last, number *low, number *high, step_type *stride,    \
@@ -252,7 +325,7 @@ static void share(const struct place *place, long low, long high, long last, lon
             return;                                                                               \
         bool is_told = omp_is_measured(site) && !(place && place->flags & OF_DISTRIBUTE);         \
         if (is_told)                                                                              \
-            omp_work_begin(at(work_of(place), site, place), OMP_CALLER_SP(9), 0);                 \
+            omp_work_begin(work_at(place, schedule, site), OMP_CALLER_SP(9), 0);                  \
         real___kmpc_for_static_init_##suffix(place, thread, schedule, is_last, low, high, stride, \
                                              step, chunk);                                        \
         if (is_told)                                                                              \
@@ -274,7 +347,7 @@ OMP_RELEASES(__kmpc_for_static_fini, (WHERE), (place, thread), omp_work_end())
         if (!OMP_FOUND(__kmpc_dispatch_init_##suffix))                                        \
             return;                                                                           \
         if (omp_is_measured(site))                                                            \
-            omp_work_begin(at(work_of(place), site, place), OMP_CALLER_SP(7), (long)step);    \
+            omp_work_begin(work_at(place, schedule, site), OMP_CALLER_SP(7), (long)step);     \
         real___kmpc_dispatch_init_##suffix(place, thread, schedule, low, high, step, chunk);  \
     }                                                                                         \
     OMP_REAL(int, __kmpc_dispatch_next_##suffix,                                              \

@@ -11,11 +11,13 @@
  *
  *   words.c    the level: constructs, metrics, waiting     locks.c    omp_set_lock and its like
  *   gomp.c     libgomp    loops.def    its functions that begin and go on with loops
+ *   told.c     what PerfMap's plugin for GCC tells (format/pm_omp.h)
  *   kmp.c      libomp
  */
 #ifndef PM_ADAPTER_OPENMP_H
 #define PM_ADAPTER_OPENMP_H
 
+#include "format/pm_omp.h"
 #include "runtime/adapters/adapter.h"
 
 #include <stddef.h>
@@ -60,6 +62,10 @@ enum omp_place { OMP_PLACE_CODE, OMP_PLACE_NONE, OMP_PLACE_CALL };
     X(GROUP_WAIT, "taskgroup", "taskgroup", TASK_WAIT, CODE)          \
     X(GCC_GROUP_WAIT, "taskgroup", "taskgroup", TASK_WAIT, NONE)      \
     X(JOIN, "reduction", "reduction", REDUCE, CODE)                   \
+    X(MASTER, "master", "master", MASKED, CODE)                       \
+    X(MASKED, "masked", "masked", MASKED, CODE)                       \
+    X(LEAGUE, "teams", "teams", TEAMS, CODE)                          \
+    X(DEVICE, "target", "target", TARGET, CODE)                       \
     X(LOCKED_ACQUIRE, "lock", "lock", ACQUIRE, CODE)
 #define OMP_THING(NAME, ...) THING_##NAME,
 enum omp_thing { OMP_THINGS(OMP_THING) N_OMP_THINGS };
@@ -71,7 +77,11 @@ struct omp_thread {
     struct pm_sentence loop;     /* the worksharing construct that has begun; 0: none */
     struct pm_sentence loop_end; /* waiting behind it; 0: not told with it */
     long step;                   /* of its iterations; 0: these cannot be counted */
-    uint64_t n_waits, tasks_ns;  /* waits that have begun; tasks that were done in them */
+    /* What the plugin tells of the construct that the library is called for next; next NULL:
+     * nothing. */
+    const char *next;
+    bool next_waits;
+    uint64_t n_waits, tasks_ns; /* waits that have begun; tasks that were done in them */
 };
 extern __thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
 extern struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
@@ -92,6 +102,9 @@ struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char
 struct pm_sentence omp_sentence_of(enum omp_thing thing, const void *body, uintptr_t site);
 /* source: what Clang says of the place, ";file;function;line;column;;", or NULL. */
 struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const char *source);
+/* The same of a loop. schedule: what its noun is: "static loop". */
+struct pm_sentence omp_loop_at(uintptr_t site, const char *source, const char *schedule);
+struct pm_sentence omp_loop_of(const void *body, uintptr_t site, const char *schedule);
 /* What was said there before, or of all that there is no room for; 0: nothing. */
 struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site);
 /* Nothing was: something else lies there now. */
@@ -225,7 +238,8 @@ PM_WORDS_INLINE void omp_task_begin(const struct omp_task *task, struct omp_doin
 {
     *ret_doing = (struct omp_doing){omp_here, omp_here.n_waits ? pm_adapter_now_ns() : 0};
     omp_here.function = task->function;
-    omp_here.loop.id = 0;
+    omp_here.loop.id = omp_here.loop_end.id = 0;
+    omp_here.next = NULL;
     pm_adopt(task->cause);
     pm_enter(task->task);
 }
@@ -258,6 +272,29 @@ PM_WORDS_INLINE void omp_work_begin(struct pm_sentence said, uintptr_t sp, long 
     omp_here.step = step;
     pm_enter_at(said, sp);
 }
+
+/* It ends, and what waits behind it is still to come. */
+PM_WORDS_INLINE void omp_work_pause(void)
+{
+    if (omp_here.loop.id)
+        pm_leave(omp_here.loop);
+    omp_here.loop.id = 0;
+}
+
+/* --- told.c --- */
+/* What the plugin has told of the construct that the library is called for at the site, and what
+ * waits at its end; else what the other thing says of the code. */
+struct pm_sentence omp_told(enum omp_thing thing, enum omp_thing of_code, uintptr_t site);
+/* The source alone; NULL: nothing was told. */
+PM_WORDS_INLINE const char *omp_told_source(void)
+{
+    const char *source = omp_here.next;
+    omp_here.next = NULL;
+    return source;
+}
+/* Chunks and iterations of this thread in a loop of GCC's that is divided without a call: of n
+ * iterations, PM_OMP_NOT_KNOWN: not told. chunk: 0: even parts. */
+void omp_share(unsigned long n, long chunk);
 
 /* Iterations from start to before end. */
 PM_WORDS_INLINE void omp_chunk(long start, long end)

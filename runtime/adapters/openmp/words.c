@@ -71,6 +71,7 @@ bool omp_is_measured(uintptr_t site)
 struct where {
     uintptr_t site, caller; /* caller: code that has called what is there, or is it */
     const char *source;     /* NULL: not known */
+    const char *kind;       /* of the noun; NULL: what the thing is */
     char function[PM_ADAPTER_NAME_BYTES];
     bool is_here; /* the site is code of the construct */
 };
@@ -181,6 +182,8 @@ static uint32_t define(enum omp_thing thing, struct where *where, const char *na
     char whole[PM_ADAPTER_NAME_BYTES + 64], file[PM_ADAPTER_NAME_BYTES];
     const struct thing *t = &things[thing];
     struct pm_noun_facts facts = {.name = name ? name : whole, .kind = t->kind};
+    if (where->kind)
+        facts.kind = where->kind;
     if (where->source) {
         read_source(where, file, &facts.line_no);
         facts.file = file;
@@ -206,14 +209,11 @@ static struct construct *entry_of(uintptr_t key)
 }
 
 /* caller: as in struct where. */
-static struct construct *construct_of(enum omp_thing thing, uintptr_t site, uintptr_t caller,
-                                      const char *source, const char *name)
+static struct construct *construct_where(enum omp_thing thing, struct where where, const char *name)
 {
-    struct where where = {
-        .site = site, .caller = caller, .source = is_known(source) ? source : NULL};
-    uintptr_t key = where.source ? (uintptr_t)where.source : site;
-    struct construct *c = entry_of(key * 32 + thing + 1);
-    _Static_assert(N_OMP_THINGS < 32, "a place has a key for each");
+    uintptr_t key = where.source ? (uintptr_t)where.source : where.site;
+    struct construct *c = entry_of(key * 64 + thing + 1);
+    _Static_assert(N_OMP_THINGS < 64, "a place has a key for each");
     if (!c) {
         c = &others[thing];
         name = "(other constructs)";
@@ -229,6 +229,14 @@ static struct construct *construct_of(enum omp_thing thing, uintptr_t site, uint
         free(function);
     __atomic_store_n(&c->sentence, sentence, __ATOMIC_RELEASE);
     return c;
+}
+
+static struct construct *construct_of(enum omp_thing thing, uintptr_t site, uintptr_t caller,
+                                      const char *source, const char *name)
+{
+    struct where where = {
+        .site = site, .caller = caller, .source = is_known(source) ? source : NULL};
+    return construct_where(thing, where, name);
 }
 
 struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char *name)
@@ -247,9 +255,23 @@ struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const c
     return (struct pm_sentence){construct_of(thing, site, site, source, NULL)->sentence};
 }
 
+struct pm_sentence omp_loop_at(uintptr_t site, const char *source, const char *schedule)
+{
+    struct where where = {
+        .site = site, .caller = site, .source = is_known(source) ? source : NULL, .kind = schedule};
+    return (struct pm_sentence){
+        construct_where(source ? THING_WORK : THING_GCC_WORK, where, NULL)->sentence};
+}
+
+struct pm_sentence omp_loop_of(const void *body, uintptr_t site, const char *schedule)
+{
+    struct where where = {.site = (uintptr_t)body + 1, .caller = site, .kind = schedule};
+    return (struct pm_sentence){construct_where(THING_WORK, where, NULL)->sentence};
+}
+
 struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site)
 {
-    const struct construct *c = entry_of(site * 32 + thing + 1);
+    const struct construct *c = entry_of(site * 64 + thing + 1);
     if (!c)
         c = &others[thing];
     return (struct pm_sentence){__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE)};
@@ -257,14 +279,14 @@ struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site)
 
 void omp_forget(enum omp_thing thing, uintptr_t site)
 {
-    struct construct *c = entry_of(site * 32 + thing + 1);
+    struct construct *c = entry_of(site * 64 + thing + 1);
     if (c)
         __atomic_store_n(&c->sentence, 0, __ATOMIC_RELEASE);
 }
 
 struct pm_sentence omp_sentence_for(enum omp_thing thing, uintptr_t address, uintptr_t site)
 {
-    struct construct *c = entry_of(address * 32 + thing + 1);
+    struct construct *c = entry_of(address * 64 + thing + 1);
     if (!c)
         return omp_sentence(thing, address, NULL);
     struct pm_sentence said = omp_sentence(thing, site, NULL);
