@@ -72,7 +72,7 @@ bool pm_view_is_of_statement(const struct pm_view *view, pm_index context)
 
 /* Of a function or loop of the source, or an array statement, of which several pieces of code are
  * one; code of level Base counts as it is. */
-static bool is_no_call(const struct pm_view *view, const struct pm_cost *cost)
+bool pm_view_is_no_call(const struct pm_view *view, const struct pm_cost *cost)
 {
     if (cost->metric != view->calls_metric || !strcmp(view->level_name, "Base"))
         return false;
@@ -92,7 +92,7 @@ static size_t collect_samples(const struct pm_view *view, pm_index metric, int e
         if (cost->metric != metric || !view->in_focus[cost->context])
             continue;
         pm_index sentence = graph->contexts[cost->context].sentence;
-        if (is_no_call(view, cost))
+        if (pm_view_is_no_call(view, cost))
             continue;
         if (entries < 0 || pm_view_counts_as_entries(view, sentence) == entries)
             ret_samples[n++] = (struct pm_lift_sample){sentence, cost->value};
@@ -444,7 +444,7 @@ static bool tree_costs(struct pm_view *view, const uint32_t *node_of)
         if (!view->in_focus[cost->context])
             continue;
         struct pm_view_row *row = &view->rows[node_of[cost->context]];
-        if (cost->metric == view->calls_metric && !is_no_call(view, cost)) {
+        if (cost->metric == view->calls_metric && !pm_view_is_no_call(view, cost)) {
             bool entries = pm_view_counts_as_entries(view, graph->contexts[cost->context].sentence);
             int64_t *n = entries ? &row->n_loop_entries : &row->n_calls;
             overflow |= __builtin_add_overflow(*n, cost->value, n);
@@ -491,6 +491,10 @@ static enum pm_status make_tree_rows(struct pm_view *view, struct pm_error *err)
     enum pm_status status = make_tree(view, &tree, err);
     if (status == PM_OK)
         status = fill_tree_rows(view, &tree, err);
+    if (view->options.keeps_nodes) {
+        view->node_of = tree.node_of;
+        tree.node_of = NULL;
+    }
     pm_call_tree_release(&tree);
     return status;
 }
@@ -716,6 +720,7 @@ void pm_view_release(struct pm_view *view)
     free(view->warnings);
     free(view->groups);
     free(view->group_of);
+    free(view->node_of);
     free(view->leaves_out);
     free(view->is_folded);
     free(view->around);

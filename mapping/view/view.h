@@ -57,6 +57,7 @@ struct pm_view_options {
     bool details;        /* all that is known of how was measured, above the rows */
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
+    bool keeps_nodes;    /* with tree: node_of stays */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     /* Each ended by NULL, and all of them must hold: one node of each where axis, or several. None:
      * everything. */
@@ -279,7 +280,8 @@ struct pm_view {
     bool split_by_size;
     struct pm_view_traits *traits; /* per row of the lift */
     struct pm_lift *lift;
-    bool *in_focus;            /* per context */
+    uint32_t *node_of; /* with options.keeps_nodes: per context the id of its row; PM_NONE: none */
+    bool *in_focus;    /* per context */
     struct pm_runners runners; /* of rows that are runners, or of their parts; else empty */
     bool *runs_in;             /* per thread: of options.on; NULL: all are */
     double *all_values;        /* per metric of the graph, over all runners; with runs_in only */
@@ -533,6 +535,8 @@ PM_MUST_CHECK enum pm_status pm_view_find_sources(struct pm_view *view, struct p
 /* query.c: whether calls in a sentence are entries of a loop or of a region, which rows of
  * functions and files count apart. */
 bool pm_view_counts_as_entries(const struct pm_view *view, pm_index sentence);
+/* Does a cost in calls count as none: of a part of something that was called once? */
+bool pm_view_is_no_call(const struct pm_view *view, const struct pm_cost *cost);
 /* For programs, and in keys of rows: "no object". Constant. */
 const char *pm_view_special_word(enum pm_view_special special);
 /* Does it call the library to carry out a statement? That is a call of the statement, and of
