@@ -10,7 +10,7 @@ struct pm_trace {
     struct pm_arena arena;
     struct pm_trace_thread *threads;
     size_t n_threads, threads_cap;
-    sqlite3_stmt *source_name, *code_name;
+    sqlite3_stmt *source_name, *code_name, *nouns;
     struct pm_map by_sentence; /* row -> position + 1 */
     struct pm_trace_name **names;
     size_t n_names, names_cap;
@@ -105,6 +105,42 @@ static enum pm_status read_threads(struct pm_trace *trace, struct pm_error *err)
     return status;
 }
 
+static const char source_name_sql[] =
+    "SELECT n.name, n.kind, n.file, n.line, l.name, v.name FROM mappings m JOIN sentences s ON "
+    "s.id "
+    "= m.destination JOIN verbs v ON v.id = s.verb JOIN levels l ON l.id = v.level JOIN "
+    "temp.nouns_in_full n ON n.id = s.noun WHERE m.source = ? AND n.kind IN ('function', 'loop') "
+    "ORDER BY s.id";
+static const char code_name_sql[] =
+    "SELECT n.name || (SELECT coalesce(group_concat(name, ''), '') FROM (SELECT ', ' || o.name AS "
+    "name FROM sentence_nouns k JOIN temp.nouns_in_full o ON o.id = k.noun WHERE k.sentence = s.id "
+    "ORDER BY k.position)) || CASE v.name WHEN 'Executes' THEN '' ELSE ' ' || v.name END, n.kind, "
+    "n.file, n.line, l.name, v.name FROM sentences s JOIN verbs v ON v.id = s.verb JOIN levels l "
+    "ON "
+    "l.id = v.level JOIN temp.nouns_in_full n ON n.id = s.noun WHERE s.id = ?";
+static const char nouns_sql[] =
+    "SELECT n.kind, n.name FROM (SELECT noun, -1 AS position FROM sentences WHERE id = ?1 UNION "
+    "ALL "
+    "SELECT noun, position FROM sentence_nouns WHERE sentence = ?1) k JOIN temp.nouns_in_full n ON "
+    "n.id = k.noun ORDER BY k.position";
+
+static enum pm_status prepare_names(struct pm_trace *trace, struct pm_error *err)
+{
+    const struct {
+        const char *sql;
+        sqlite3_stmt **ret_query;
+    } queries[] = {{source_name_sql, &trace->source_name},
+                   {code_name_sql, &trace->code_name},
+                   {nouns_sql, &trace->nouns}};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        enum pm_status status =
+            pm_archive_prepare(trace->archive, queries[i].sql, err, queries[i].ret_query);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 enum pm_status pm_trace_open(struct pm_archive *archive, struct pm_error *err,
                              struct pm_trace **ret_trace)
 {
@@ -113,27 +149,15 @@ enum pm_status pm_trace_open(struct pm_archive *archive, struct pm_error *err,
         return no_memory(err);
     trace->archive = archive;
     enum pm_status status = read_threads(trace, err);
-    if (status == PM_OK)
-        status = pm_archive_prepare(
-            archive,
-            "SELECT n.name, n.kind, n.file, n.line FROM mappings m JOIN sentences s ON s.id = "
-            "m.destination JOIN temp.nouns_in_full n ON n.id = s.noun WHERE m.source = ? AND "
-            "n.kind IN "
-            "('function', 'loop') ORDER BY s.id",
-            err, &trace->source_name);
-    if (status == PM_OK)
-        status = pm_archive_prepare(
-            archive,
-            "SELECT n.name || (SELECT coalesce(group_concat(name, ''), '') FROM (SELECT ', ' || "
-            "o.name AS name FROM sentence_nouns k JOIN temp.nouns_in_full o ON o.id = k.noun WHERE "
-            "k.sentence = s.id ORDER BY k.position)) || CASE v.name WHEN 'Executes' THEN '' ELSE "
-            "' ' || v.name END, n.kind, n.file, n.line FROM sentences s JOIN verbs v ON v.id = "
-            "s.verb JOIN temp.nouns_in_full n ON n.id = s.noun WHERE s.id = ?",
-            err, &trace->code_name);
-    if (status == PM_OK)
-        *ret_trace = trace;
-    else
-        pm_trace_free(trace);
+    if (status != PM_OK)
+        goto out;
+    status = prepare_names(trace, err);
+    if (status != PM_OK)
+        goto out;
+    *ret_trace = trace;
+    return PM_OK;
+out:
+    pm_trace_free(trace);
     return status;
 }
 
@@ -143,6 +167,7 @@ void pm_trace_free(struct pm_trace *trace)
         return;
     sqlite3_finalize(trace->source_name);
     sqlite3_finalize(trace->code_name);
+    sqlite3_finalize(trace->nouns);
     pm_map_release(&trace->by_sentence);
     free(trace->names);
     free(trace->threads);
@@ -183,7 +208,9 @@ static enum pm_status take_name(struct pm_trace *trace, sqlite3_stmt *query, uin
         name->kind = keep(trace, query, 1);
         name->file = keep(trace, query, 2);
         name->line_no = sqlite3_column_int64(query, 3);
-        if (!name->name || !name->kind || !name->file)
+        name->level = keep(trace, query, 4);
+        name->verb = keep(trace, query, 5);
+        if (!name->name || !name->kind || !name->file || !name->level || !name->verb)
             status = no_memory(err);
         else
             name->name = without_folder(name->name, name->file);
@@ -192,6 +219,41 @@ static enum pm_status take_name(struct pm_trace *trace, sqlite3_stmt *query, uin
            (status = pm_archive_step(trace->archive, query, err, &has_row)) == PM_OK && has_row)
         name->n_others++;
     sqlite3_reset(query);
+    return status;
+}
+
+/* Code is level Base, and executes. */
+static bool is_code(const struct pm_trace_name *name)
+{
+    return !strcmp(name->verb, "Executes") &&
+           (!strcmp(name->level, "Base") || !strcmp(name->level, "Source"));
+}
+
+static enum pm_status take_nouns(struct pm_trace *trace, uint32_t sentence, struct pm_error *err,
+                                 struct pm_trace_name *name)
+{
+    enum { MAX_NOUNS = 64 };
+    bool has_row = true;
+    enum pm_status status = PM_OK;
+    if (is_code(name))
+        return PM_OK;
+    struct pm_trace_noun *nouns = pm_arena_alloc(&trace->arena, MAX_NOUNS * sizeof *nouns);
+    if (!nouns)
+        return no_memory(err);
+    name->nouns = nouns;
+    sqlite3_bind_int64(trace->nouns, 1, sentence);
+    while (name->n_nouns < MAX_NOUNS) {
+        status = pm_archive_step(trace->archive, trace->nouns, err, &has_row);
+        if (status != PM_OK || !has_row)
+            break;
+        struct pm_trace_noun noun = {keep(trace, trace->nouns, 0), keep(trace, trace->nouns, 1)};
+        if (!noun.kind || !noun.name) {
+            status = no_memory(err);
+            break;
+        }
+        nouns[name->n_nouns++] = noun;
+    }
+    sqlite3_reset(trace->nouns);
     return status;
 }
 
@@ -218,6 +280,8 @@ static enum pm_status find_name(struct pm_trace *trace, uint32_t sentence, struc
             pm_error_set(err, PM_ERR_FORMAT,
                          "archive '%s' is damaged: an event has sentence %u, which is not there",
                          pm_archive_path(trace->archive), sentence);
+    if (status == PM_OK)
+        status = take_nouns(trace, sentence, err, name);
     trace->names[trace->n_names++] = name;
     *ret_name = name;
     return status;

@@ -54,6 +54,10 @@ struct pm_trace_event {
     uint64_t spent_ns;
 };
 
+struct pm_trace_noun {
+    const char *kind, *name; /* "peer", "rank 1"; kind "" not stated */
+};
+
 /* What the code of a sentence implements: the function or loop of the source that it maps to,
  * else the code itself. */
 struct pm_trace_name {
@@ -62,6 +66,11 @@ struct pm_trace_name {
     const char *file;  /* "" not known */
     int64_t line_no;   /* 0 not known */
     uint32_t n_others; /* more functions or loops that it implements as well */
+    const char *level; /* "Source", "MPI" */
+    const char *verb;  /* "Executes", "Send" */
+    /* of what the program or an adapter says; code has none */
+    const struct pm_trace_noun *nouns;
+    uint32_t n_nouns;
 };
 
 /* The archive must outlive the trace. Without any trace n_threads is 0. */

@@ -55,6 +55,8 @@ static void raw_string(struct pm_json *json, const char *p, size_t len)
 static void new_line(struct pm_json *json, int depth)
 {
     char line[1 + 2 * PM_JSON_MAX_DEPTH];
+    if (json->is_compact)
+        return;
     memset(line, ' ', sizeof line);
     line[0] = '\n';
     raw(json, line, 1 + 2 * (size_t)depth);
@@ -82,7 +84,7 @@ static bool before_value(struct pm_json *json, const char *key)
     if (!is_array) {
         key = key ? key : "";
         raw_string(json, key, strlen(key));
-        raw(json, ": ", 2);
+        raw(json, ": ", json->is_compact ? 1 : 2);
     }
     return true;
 }

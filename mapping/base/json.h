@@ -30,6 +30,7 @@ struct pm_json {
     bool has_item[PM_JSON_MAX_DEPTH + 1];
     bool is_array[PM_JSON_MAX_DEPTH + 1];
     bool failed;
+    bool is_compact; /* no line ends and blanks between values: for what is large */
 };
 
 void pm_json_init(struct pm_json *json, FILE *out);
