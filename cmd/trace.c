@@ -6,20 +6,13 @@
 
 #include <inttypes.h>
 
-enum { OPT_CHROME = CMD_KEY_FIRST, OPT_THREAD, OPT_FROM, OPT_TO, OPT_DEPTH, OPT_LIMIT };
+enum { OPT_THREAD = CMD_KEY_FIRST, OPT_FROM, OPT_TO, OPT_DEPTH, OPT_LIMIT };
 
-enum {
-    DEFAULT_LIMIT = 10000,
-    CHROME_LIMIT = 1000000,
-    /* Calls on stacks that are not the thread's own need not nest in those on its own: a line of
-     * their own. */
-    FOREIGN_TID = 1000000000,
-    DEEPEST_INDENT = 100
-};
+enum { DEFAULT_LIMIT = 10000, DEEPEST_INDENT = 100 };
 
 struct request {
     const char *archive;
-    bool json, chrome;
+    bool json;
     uint64_t tid; /* 0: all */
     uint64_t from_ns, to_ns, depth, limit;
 };
@@ -153,112 +146,35 @@ static void json_event(struct pm_json *json, const struct pm_trace_event *event,
     pm_json_end(json);
 }
 
-/* --- Trace Event Format: chrome://tracing, Perfetto, Speedscope --- */
-
-static int64_t chrome_tid(const struct pm_trace_thread *thread, unsigned flags)
-{
-    return flags & PM_TRACE_FOREIGN ? thread->tid + FOREIGN_TID : thread->tid;
-}
-
-static void chrome_name(struct pm_json *json, const char *what,
-                        const struct pm_trace_thread *thread, int64_t tid, const char *name)
-{
-    pm_json_object(json, NULL);
-    pm_json_string(json, "ph", "M");
-    pm_json_string(json, "name", what);
-    pm_json_i64(json, "pid", thread->pid);
-    pm_json_i64(json, "tid", tid);
-    pm_json_object(json, "args");
-    pm_json_string(json, "name", name);
-    pm_json_end(json);
-    pm_json_end(json);
-}
-
-static void chrome_head(struct pm_json *json, const struct pm_trace_thread *thread)
-{
-    const char *slash = strrchr(thread->exe, '/');
-    chrome_name(json, "process_name", thread, thread->tid, slash ? slash + 1 : thread->exe);
-    chrome_name(json, "thread_name", thread, thread->tid, thread->name);
-}
-
-static void chrome_event(struct pm_json *json, const struct pm_trace_thread *thread, bool is_leave,
-                         unsigned flags, uint64_t time_ns, const struct pm_trace_name *name)
-{
-    pm_json_object(json, NULL);
-    pm_json_string(json, "ph", is_leave ? "E" : "B");
-    pm_json_thousandths(json, "ts", time_ns);
-    pm_json_i64(json, "pid", thread->pid);
-    pm_json_i64(json, "tid", chrome_tid(thread, flags));
-    if (name) {
-        pm_json_string(json, "name", name->name);
-        pm_json_string(json, "cat", name->kind);
-        if (!is_leave && *name->file) {
-            pm_json_object(json, "args");
-            pm_json_string(json, "file", name->file);
-            pm_json_i64(json, "line", name->line_no);
-            pm_json_end(json);
-        }
-    }
-    pm_json_end(json);
-}
-
 /* --- all of them --- */
 
-/* What is shown of a thread: how many calls are open, by stack, to end them with what is shown. */
-struct shown {
-    uint64_t n_open[2];
-    struct held held;
-    bool has_foreign;
-};
-
-static void show_event(struct output *out, const struct pm_trace_thread *thread,
-                       const struct pm_trace_event *event, const struct pm_trace_name *name,
-                       struct shown *shown)
+static void show_event(struct output *out, const struct pm_trace_event *event,
+                       const struct pm_trace_name *name, struct held *held)
 {
-    const struct request *request = out->request;
-    unsigned foreign = event->flags & PM_TRACE_FOREIGN ? 1 : 0;
-    shown->n_open[foreign] += event->is_leave ? -1ull : 1ull;
-    if (request->json) {
+    if (out->request->json) {
         json_event(&out->json, event, name);
         out->n_lines++;
-    } else if (!request->chrome) {
-        print_event(out, event, name, &shown->held);
     } else {
-        if (foreign && !shown->has_foreign)
-            chrome_name(&out->json, "thread_name", thread, chrome_tid(thread, PM_TRACE_FOREIGN),
-                        "on other stacks");
-        shown->has_foreign |= foreign;
-        uint64_t time_ns = event->flags & PM_TRACE_BEFORE && event->time_ns < request->from_ns
-                               ? request->from_ns
-                               : event->time_ns;
-        chrome_event(&out->json, thread, event->is_leave, event->flags, time_ns, name);
-        out->n_lines++;
+        print_event(out, event, name, held);
     }
 }
 
-static void end_thread(struct output *out, const struct pm_trace_thread *thread,
-                       struct shown *shown, uint64_t end_ns)
+static void end_thread(struct output *out, struct held *held)
 {
     if (out->request->json) {
         pm_json_end(&out->json);
         pm_json_end(&out->json);
-    } else if (out->request->chrome) {
-        for (unsigned i = 0; i < 2; i++)
-            for (; shown->n_open[i]; shown->n_open[i]--)
-                chrome_event(&out->json, thread, true, i ? PM_TRACE_FOREIGN : 0, end_ns, NULL);
     } else {
-        flush_held(out, &shown->held);
+        flush_held(out, held);
     }
 }
 
-static enum pm_status show_events(struct output *out, const struct pm_trace_thread *thread,
-                                  struct pm_trace_cursor *cursor)
+static enum pm_status show_events(struct output *out, struct pm_trace_cursor *cursor)
 {
     const struct request *request = out->request;
-    struct shown shown = {0};
+    struct held held = {0};
     struct pm_trace_event event;
     bool has_event = false;
-    uint64_t last_ns = request->from_ns;
     enum pm_status status;
     while ((status = pm_trace_next(cursor, out->err, &event, &has_event)) == PM_OK && has_event &&
            event.time_ns <= request->to_ns) {
@@ -269,13 +185,11 @@ static enum pm_status show_events(struct output *out, const struct pm_trace_thre
             status = out->is_cut ? PM_OK : PM_ERR_FORMAT;
             break;
         }
-        last_ns = event.time_ns > last_ns ? event.time_ns : last_ns;
-        show_event(out, thread, &event, name, &shown);
+        show_event(out, &event, name, &held);
         if (ferror(stdout))
             break;
     }
-    bool is_rest = has_event && request->to_ns != UINT64_MAX && !out->is_cut;
-    end_thread(out, thread, &shown, is_rest ? request->to_ns : last_ns);
+    end_thread(out, &held);
     return status;
 }
 
@@ -294,11 +208,9 @@ static enum pm_status show_thread(struct output *out, size_t index)
     out->n_threads++;
     if (out->request->json)
         json_head(&out->json, thread);
-    else if (out->request->chrome)
-        chrome_head(&out->json, thread);
     else
         print_head(thread);
-    status = show_events(out, thread, cursor);
+    status = show_events(out, cursor);
     pm_trace_cursor_free(cursor);
     return status;
 }
@@ -306,23 +218,20 @@ static enum pm_status show_thread(struct output *out, size_t index)
 static enum pm_status show_all(struct output *out)
 {
     const struct request *request = out->request;
-    bool has_json = request->json || request->chrome;
     enum pm_status status = PM_OK;
     if (pm_trace_n_threads(out->trace) == 0)
         return pm_error_set(out->err, PM_ERR_NOT_FOUND,
                             "archive '%s' has no trace: record one with 'perfmap run --mode trace'",
                             request->archive);
-    if (has_json) {
+    if (request->json) {
         pm_json_init(&out->json, stdout);
         pm_json_object(&out->json, NULL);
-        pm_json_array(&out->json, request->chrome ? "traceEvents" : "threads");
+        pm_json_array(&out->json, "threads");
     }
     for (size_t i = 0; i < pm_trace_n_threads(out->trace) && status == PM_OK; i++)
         status = show_thread(out, i);
-    if (has_json && status == PM_OK) {
+    if (request->json && status == PM_OK) {
         pm_json_end(&out->json);
-        if (request->chrome)
-            pm_json_string(&out->json, "displayTimeUnit", "ns");
         pm_json_end(&out->json);
         (void)pm_json_done(&out->json);
     }
@@ -342,9 +251,6 @@ static void read_options(struct cmd_parse *parse, struct request *request)
     bool limit_given = false;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
-        case OPT_CHROME:
-            request->chrome = true;
-            break;
         case OPT_THREAD:
             cmd_number(parse, UINT32_MAX, &request->tid);
             break;
@@ -361,9 +267,9 @@ static void read_options(struct cmd_parse *parse, struct request *request)
             limit_given = cmd_number(parse, INT64_MAX, &request->limit);
             break;
         }
-    request->json = parse->json && !request->chrome;
+    request->json = parse->json;
     if (!limit_given)
-        request->limit = request->chrome ? CHROME_LIMIT : parse->json ? 0 : DEFAULT_LIMIT;
+        request->limit = parse->json ? 0 : DEFAULT_LIMIT;
 }
 
 static int trace_main(struct cmd_parse *parse)
@@ -403,10 +309,8 @@ static const struct cmd_option trace_options[] = {
     {OPT_THREAD, "thread", "TID", "only this thread (default: all, one after the other)"},
     {OPT_DEPTH, "depth", "NUMBER", "leave out calls that are inside this many others or more"},
     {OPT_LIMIT, "limit", "NUMBER",
-     "stop after this many lines, or events with --json and --chrome; 0 for all (default: 10000; "
-     "with --chrome a million, some 150 MB, as viewers take little more; with --json all)"},
-    {OPT_CHROME, "chrome", NULL,
-     "as JSON in the Trace Event Format, which chrome://tracing, Perfetto and Speedscope open"},
+     "stop after this many lines, or events with --json; 0 for all (default: 10000; with --json "
+     "all)"},
     {CMD_KEY_JSON, "json", NULL, "as JSON"},
     {0}};
 
@@ -414,7 +318,6 @@ static const struct cmd_example trace_examples[] = {
     {"perfmap run --mode trace -- ./heat && perfmap trace heat.perfmap",
      "what was called, in order"},
     {"perfmap trace --from 1.2s --to 1.21s --depth 3 heat.perfmap", "ten milliseconds of it"},
-    {"perfmap trace --chrome heat.perfmap > heat.json", "for ui.perfetto.dev or speedscope.app"},
     {NULL, NULL}};
 
 const struct cmd cmd_trace = {
@@ -430,7 +333,7 @@ const struct cmd cmd_trace = {
                    "whose begin or end is "
                    "among those say so. What is reported elsewhere (`perfmap report`) is complete "
                    "all the same. docs/trace.md "
-                   "says more.",
+                   "says more. 'perfmap export' writes traces for Perfetto and other viewers.",
     .options = trace_options,
     .examples = trace_examples,
     .main = trace_main};
