@@ -3,6 +3,7 @@
 #     bin/perfmap                              the command
 #     lib[/TRIPLET]/perfmap/                   perfmap.so, perfmap-gccN.so (plugin/CMakeLists.txt), libperfmap-rt.so (runtime/CMakeLists.txt)
 #     include/perfmap.h, perfmap.f90           for programs with words of their own
+#     include/perfmap_metric.h                 for libraries with metrics of their own
 #     lib[/TRIPLET]/pkgconfig/perfmap.pc       cflags for perfmap.h; plugin_flag=, plugin= and fortran= for build systems
 #     lib[/TRIPLET]/cmake/perfmap/             find_package(perfmap): perfmap::words, perfmap_enable()
 #     share/perfmap/wrap/*.txt                 annotations for `perfmap wrap`
@@ -24,6 +25,7 @@ install(FILES ${CMAKE_BINARY_DIR}/completions/perfmap DESTINATION ${CMAKE_INSTAL
 string(REGEX REPLACE "[^/]+" ".." PERFMAP_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/perfmap.pc.in ${CMAKE_BINARY_DIR}/perfmap.pc @ONLY)
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.h ${PROJECT_SOURCE_DIR}/runtime/include/perfmap.f90
+    ${PROJECT_SOURCE_DIR}/runtime/include/perfmap_metric.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/perfmap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -76,6 +76,8 @@ static enum pm_status set_counters(struct run_request *request, struct pm_error 
         return status;
     status = session_counters_text(&request->counters, err, &request->counters_text);
     request->session.settings.runtime.counters = request->counters_text;
+    request->session.settings.counts_libraries =
+        session_counters_need_libraries(&request->counters);
     return status;
 }
 

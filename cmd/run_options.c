@@ -28,6 +28,8 @@ enum {
     OPT_SELECT,
     OPT_ASK,
     OPT_METRIC,
+    OPT_METRIC_SOURCE,
+    OPT_MULTIPLEX,
     OPT_SAMPLE_BY,
     OPT_METRIC_FILE,
     OPT_OFF, /* and the other modes, in the order of enum pm_run_mode */
@@ -245,6 +247,16 @@ static void add_metric_file(struct cmd_parse *parse, struct run_request *request
     pm_error_release(&err);
 }
 
+static void add_metric_source(struct cmd_parse *parse, struct run_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    if (session_counters_add_library(&request->counters, parse->value, &err) != PM_OK) {
+        (void)cmd_usage_error(parse, "option '--metric-source': %s", pm_error_text(&err));
+        parse->failed = true;
+    }
+    pm_error_release(&err);
+}
+
 /* What was said beside the settings themselves. */
 struct given {
     bool rate, budget;
@@ -336,6 +348,12 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
         break;
     case OPT_METRIC_FILE:
         add_metric_file(parse, request);
+        break;
+    case OPT_METRIC_SOURCE:
+        add_metric_source(parse, request);
+        break;
+    case OPT_MULTIPLEX:
+        request->counters.takes_turns = true;
         break;
     default: /* OPT_OFF and on */
         add_pattern(parse, request, (enum pm_run_mode)(key - OPT_OFF));
@@ -493,6 +511,12 @@ const struct cmd_option run_options[] = {
      "as 'interrupts count /proc/stat intr'; add 'last' to report the value at the end instead of "
      "the "
      "increase"},
+    {OPT_METRIC_SOURCE, "metric-source", "LIBRARY",
+     "count the metrics that this library offers (perfmap_metric.h; docs/counters.md has an "
+     "example). May be given several times"},
+    {OPT_MULTIPLEX, "multiplex", NULL,
+     "let PAPI's events take turns, also where there are enough counters. Their numbers are "
+     "estimates then, and carry ~"},
     {OPT_SAMPLE_BY, "sample-by", "EVENT[:PERIOD]",
      "take a sample also for each PERIOD of these events, as cache-misses:100003 or "
      "page-faults:1. A report then shows the event by function, loop, statement and array, as it "

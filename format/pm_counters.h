@@ -2,9 +2,9 @@
  * the other, that knows no names of events, but numbers of perf_event_open(2) and the name of the
  * metric.
  *
- * An item is "NAME:UNIT:FILE:FIELD:TYPE:CONFIG:CONFIG1:CONFIG2:PERIOD:FLAGS;", with hexadecimal
- * numbers: "page_faults:faults:::1:2:0:0:1:1;". FILE and FIELD are those of sources, which are
- * read when a process begins and when it ends.
+ * An item is "NAME|UNIT|FILE|FIELD|TYPE|CONFIG|CONFIG1|CONFIG2|PERIOD|FLAGS;", with hexadecimal
+ * numbers: "page_faults|faults|||1|2|0|0|1|1;". FILE and FIELD are those of sources, which are
+ * read when a process begins and when it ends, and of libraries that count.
  *
  *     struct pm_counter_settings all;
  *     if (pm_counters_parse(text, &all)) // else it is no such text
@@ -23,10 +23,10 @@ enum {
     PM_COUNTERS_MAX = 16,
     PM_COUNTER_NAME_BYTES = 48, /* with the zero, of the unit too */
     PM_COUNTER_UNIT_BYTES = 24,
-    PM_COUNTER_FILE_BYTES = 96,
-    PM_COUNTER_FIELD_BYTES = 48,
-    PM_COUNTERS_TEXT_BYTES = 8192, /* of all, with the zero */
-    PM_COUNTER_READ_BYTES = 16384, /* so much of a file is looked at */
+    PM_COUNTER_FILE_BYTES = 512,
+    PM_COUNTER_FIELD_BYTES = 128,
+    PM_COUNTERS_TEXT_BYTES = 16384, /* of all, with the zero */
+    PM_COUNTER_READ_BYTES = 16384,  /* so much of a file is looked at */
 };
 
 enum {
@@ -38,6 +38,12 @@ enum {
     PM_COUNTER_NO_EXCLUDE = 4,
     /* Of sources: what is there at the end, not how much more than at the beginning. */
     PM_COUNTER_LAST = 8,
+    /* Of libraries: it is read when a process begins and when it ends, as a source. */
+    PM_COUNTER_OF_PROCESS = 16,
+    /* Of libraries: each thread may read it, and reads what all of them have counted. */
+    PM_COUNTER_SHARED = 32,
+    /* Of PAPI: events take turns, and their numbers are scaled up. */
+    PM_COUNTER_MULTIPLEXED = 64,
 };
 
 /* Types of sources; struct perf_event_attr has none of these. config: what one of the number is
@@ -45,6 +51,9 @@ enum {
 enum {
     PM_COUNTER_OF_FILE = 0x7f000001,   /* a number in a file */
     PM_COUNTER_OF_RUSAGE = 0x7f000002, /* config1: word of struct rusage behind its two times */
+    /* Of libraries, which libperfmap-sources.so asks (pm_counter_library.h): */
+    PM_COUNTER_OF_PLUGIN = 0x7f000003, /* metric `field` of the library `file` (perfmap_metric.h) */
+    PM_COUNTER_OF_PAPI = 0x7f000004,   /* event `field` of PAPI */
 };
 
 struct pm_counter_setting {
@@ -52,8 +61,9 @@ struct pm_counter_setting {
     char unit[PM_COUNTER_UNIT_BYTES];
     char file[PM_COUNTER_FILE_BYTES], field[PM_COUNTER_FIELD_BYTES]; /* "" of events */
     uint64_t type, config, config1, config2;                         /* of struct perf_event_attr */
-    uint64_t period; /* a sample for so many events; 0: none, counted */
-    uint64_t flags;  /* PM_COUNTER_* */
+    uint64_t period;   /* a sample for so many events; 0: none, counted */
+    uint64_t flags;    /* PM_COUNTER_* */
+    uint32_t position; /* in the text, from 0 on */
 };
 
 struct pm_counter_settings {
@@ -61,17 +71,17 @@ struct pm_counter_settings {
     struct pm_counter_setting items[PM_COUNTERS_MAX];
 };
 
-/* A word up to ':', at most n - 1 bytes. NULL: it is longer, or there is no ':'. */
+/* A word up to '|', at most n - 1 bytes. NULL: it is longer, or there is no '|'. */
 static inline const char *pm_counters_word(const char *text, char *word, unsigned n)
 {
     unsigned i = 0;
-    for (; text[i] != ':' && text[i] != 0 && text[i] != ';'; i++) {
+    for (; text[i] != '|' && text[i] != 0 && text[i] != ';'; i++) {
         if (i + 1 >= n)
             return 0;
         word[i] = text[i];
     }
     word[i] = 0;
-    return text[i] == ':' ? text + i + 1 : 0;
+    return text[i] == '|' ? text + i + 1 : 0;
 }
 
 /* A hexadecimal number up to `end`. NULL: it is none. */
@@ -120,9 +130,17 @@ static inline bool pm_counter_is_taken(const char *name, unsigned long len)
     return false;
 }
 
+/* Is it a library's, and no event of perf_event_open(2) or number of the kernel's? */
+static inline bool pm_counter_is_of_library(const struct pm_counter_setting *setting)
+{
+    return setting->type == PM_COUNTER_OF_PLUGIN || setting->type == PM_COUNTER_OF_PAPI;
+}
+
+/* Is it read when a process begins and when it ends? */
 static inline bool pm_counter_is_source(const struct pm_counter_setting *setting)
 {
-    return setting->type == PM_COUNTER_OF_FILE || setting->type == PM_COUNTER_OF_RUSAGE;
+    return setting->type == PM_COUNTER_OF_FILE || setting->type == PM_COUNTER_OF_RUSAGE ||
+           (pm_counter_is_of_library(setting) && (setting->flags & PM_COUNTER_OF_PROCESS) != 0);
 }
 
 /* The number behind a word at the beginning of a line ("voluntary_ctxt_switches:\t12"), or, for a
@@ -178,12 +196,12 @@ static inline bool pm_counters_parse(const char *text, struct pm_counter_setting
         text = text != 0 ? pm_counters_word(text, item->file, sizeof item->file) : 0;
         text = text != 0 ? pm_counters_word(text, item->field, sizeof item->field) : 0;
         for (unsigned i = 0; i < 6 && text != 0; i++)
-            text = pm_counters_number(text, i < 5 ? ':' : ';', numbers[i]);
+            text = pm_counters_number(text, i < 5 ? '|' : ';', numbers[i]);
         if (text == 0) {
             ret->n = 0;
             return false;
         }
-        ret->n++;
+        item->position = ret->n++;
     }
     return true;
 }

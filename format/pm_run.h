@@ -536,7 +536,8 @@ struct pm_run_meeting {
 struct pm_run_counter {
     char name[48], unit[24]; /* of the metric; ending with zeros */
     uint64_t period;         /* a sample for so many events; 0: the counter is read */
-    uint32_t type, flags;    /* of struct perf_event_attr; PM_RUN_COUNTER_* */
+    /* of struct perf_event_attr, or PM_COUNTER_OF_* (pm_counters.h); PM_RUN_COUNTER_* */
+    uint32_t type, flags;
     uint64_t config;
     uint64_t n_threads, n_threads_failed; /* counted in; could not be */
     uint64_t count;                       /* of threads that have ended: what the counter had */
@@ -548,9 +549,11 @@ struct pm_run_counter {
     uint32_t reserved;
 };
 enum {
-    PM_RUN_COUNTER_USER_ONLY = 1, /* the kernel may not be measured */
-    PM_RUN_COUNTER_PRECISE = 2,   /* addresses are those of the instructions that did it */
-    PM_RUN_COUNTER_LAST = 4,      /* of sources: count is what was there at the end */
+    PM_RUN_COUNTER_USER_ONLY = 1,  /* the kernel may not be measured */
+    PM_RUN_COUNTER_PRECISE = 2,    /* addresses are those of the instructions that did it */
+    PM_RUN_COUNTER_LAST = 4,       /* of sources: count is what was there at the end */
+    PM_RUN_COUNTER_SHARED = 8,     /* each thread has what all of them did since it was last read */
+    PM_RUN_COUNTER_ESTIMATED = 16, /* PAPI let events take turns, and scaled counts up */
 };
 #define PM_RUN_COUNTERS_DATA 64u
 

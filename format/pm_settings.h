@@ -28,6 +28,7 @@
 #define PM_SETTING_RUN_DIR "PERFMAP_RUN_DIR"
 #define PM_SETTING_MODE "PERFMAP_MODE"
 #define PM_SETTING_KERNEL_WRITES "PERFMAP_KERNEL_WRITES"
+#define PM_SETTING_COUNTERS "PERFMAP_COUNTERS"
 
 enum {
     PM_SETTING_DIR_BYTES = 3072,   /* with the zero */
@@ -136,7 +137,7 @@ static const struct pm_setting pm_setting_table[] = {
     PM_NUMBER(first_pid, "PERFMAP_FIRST_PID", true, 0, UINT32_MAX, 0),
     PM_NUMBER(budget_ppm, "PERFMAP_BUDGET", true, 0, 1000000, 0),
     PM_FLAG(kernel_writes, PM_SETTING_KERNEL_WRITES),
-    PM_TEXT(counters, "PERFMAP_COUNTERS", PM_SETTING_NAMES, false, PM_COUNTERS_TEXT_BYTES),
+    PM_TEXT(counters, PM_SETTING_COUNTERS, PM_SETTING_NAMES, false, PM_COUNTERS_TEXT_BYTES),
 };
 #undef PM_TEXT
 #undef PM_NUMBER

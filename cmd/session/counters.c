@@ -1,18 +1,14 @@
 /* Events that a run counts (counters.h). */
 #include "counters.h"
+#include "counter_libraries.h"
 
 #include "mapping/base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { UNIT_EVENT_BYTES = 128 }; /* "unit/event/" */
 
@@ -274,6 +270,29 @@ static bool take_source(const struct session_source *source, struct pm_counter_s
     return metric_name(source->name, source->unit, ret->name);
 }
 
+/* "PAPI_TOT_INS", "perf::TASK-CLOCK": which there are, the trial tells. */
+static bool find_papi(const char *text, struct pm_counter_setting *ret)
+{
+    const char *name = session_papi_name(text);
+    size_t len = name ? strlen(name) : 0;
+    if (!len || len >= sizeof ret->field || strpbrk(name, "|;") ||
+        !metric_name(name, "", ret->name))
+        return false;
+    ret->type = PM_COUNTER_OF_PAPI;
+    ret->flags = session_papi_is_late(name) ? PM_COUNTER_SHARED : 0;
+    snprintf(ret->field, sizeof ret->field, "%s", name);
+    if (!strncasecmp(name, "PAPI_", 5))
+        for (char *p = ret->field; *p; p++)
+            *p = (char)toupper((unsigned char)*p);
+    const char *unit = "events";
+    if (!strcmp(ret->field, "PAPI_TOT_INS"))
+        unit = "instructions";
+    else if (!strncmp(ret->field, "PAPI_", 5) && strstr(ret->field, "CYC"))
+        unit = "cycles";
+    snprintf(ret->unit, sizeof ret->unit, "%s", unit);
+    return true;
+}
+
 /* The period is that of samples where none is given. */
 static bool find_setting(const char *text, struct pm_counter_setting *ret)
 {
@@ -283,6 +302,8 @@ static bool find_setting(const char *text, struct pm_counter_setting *ret)
         return take_source(source, ret);
     const struct session_event *event = find_event(text);
     const char *unit = event ? event->unit : "events";
+    if (!event && find_papi(text, ret))
+        return true;
     if (event) {
         ret->type = event->type;
         ret->config = event->config;
@@ -320,6 +341,8 @@ static enum pm_status take_period(char *text, uint64_t *ret_period, struct pm_er
     if (!colon)
         return PM_OK;
     bool is_number = colon[1] >= '0' && colon[1] <= '9' && strlen(colon + 1) <= MOST_DIGITS;
+    if (session_papi_name(text) && strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        return PM_OK; /* a part of its name */
     uint64_t period = strtoull(colon + 1, &end, 10);
     if (!is_number || *end || period == 0)
         return pm_error_set(err, PM_ERR_USAGE,
@@ -369,6 +392,19 @@ static enum pm_status add(struct session_counters *counters, const char *name,
     return PM_OK;
 }
 
+/* Is it counted already, by a metric of that name: of a file, or of a library? */
+static bool is_counted(const struct session_counters *counters, const char *text)
+{
+    char metric[PM_COUNTER_NAME_BYTES];
+    for (uint32_t i = 0; i < counters->settings.n; i++) {
+        const struct pm_counter_setting *setting = &counters->settings.items[i];
+        if ((metric_name(text, "", metric) && !strcmp(metric, setting->name)) ||
+            (metric_name(text, setting->unit, metric) && !strcmp(metric, setting->name)))
+            return true;
+    }
+    return false;
+}
+
 enum pm_status session_counters_add(struct session_counters *counters, const char *text,
                                     bool is_sampled, struct pm_error *err)
 {
@@ -381,7 +417,7 @@ enum pm_status session_counters_add(struct session_counters *counters, const cha
     if (status != PM_OK)
         goto out;
     if (!find_setting(name, &setting)) {
-        status = unknown(name, err);
+        status = !is_sampled && is_counted(counters, name) ? PM_OK : unknown(name, err);
         goto out;
     }
     if (is_sampled && pm_counter_is_source(&setting)) {
@@ -442,7 +478,8 @@ static enum pm_status add_named(struct session_counters *counters, struct pm_str
     const char *event = find_by_metric(name);
     if (!event && name.len < sizeof text) {
         snprintf(text, sizeof text, "%.*s", (int)name.len, name.p);
-        event = find_raw(text, &setting) || find_in_units(name, text) ? text : NULL;
+        bool is_papi = !strncasecmp(text, "PAPI_", 5);
+        event = is_papi || find_raw(text, &setting) || find_in_units(name, text) ? text : NULL;
     }
     return event ? session_counters_add(counters, event, false, err) : PM_OK;
 }
@@ -475,7 +512,7 @@ static bool next_word(char **at, char *word, size_t size)
     memcpy(word, *at, len);
     word[len] = 0;
     *at += len;
-    return !strpbrk(word, ":;");
+    return !strpbrk(word, "|;");
 }
 
 static enum pm_status add_line(struct session_counters *counters, char *line, const char *where,
@@ -494,7 +531,7 @@ static enum pm_status add_line(struct session_counters *counters, char *line, co
     if (!is_good || *setting.file != '/' || !metric_name(name, setting.unit, setting.name))
         return pm_error_set(err, PM_ERR_USAGE,
                             "%s: expected NAME UNIT FILE FIELD, and perhaps last: words without "
-                            "blanks, ':' and ';', FILE with its whole path",
+                            "blanks, '|' and ';', FILE with its whole path",
                             where);
     setting.flags = has_last ? PM_COUNTER_LAST : 0;
     return add(counters, name, &setting, err);
@@ -521,185 +558,46 @@ enum pm_status session_counters_add_file(struct session_counters *counters, cons
     return status;
 }
 
-/* --- trials --- */
-
-static long paranoid_level(void)
+enum pm_status session_counters_take_library(struct session_counters *counters,
+                                             const struct session_library *library,
+                                             struct pm_error *err)
 {
-    char line[32] = "";
-    return read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof line)
-               ? strtol(line, NULL, 10)
-               : 99;
-}
-
-static void explain(const struct pm_counter_setting *setting, int error_no,
-                    struct session_trial *trial)
-{
-    long level = paranoid_level();
-    bool is_kernels = setting->flags & PM_COUNTER_IN_KERNEL;
-    const char *reason = NULL, *advice = "";
-    char text[sizeof trial->advice];
-    switch (error_no) {
-    case ENOENT:
-    case ENODEV:
-    case EOPNOTSUPP:
-        reason = "this processor, or virtual machine, has no such counter";
-        advice = "on a virtual machine, its host decides whether it has counters";
-        if (setting->period) {
-            reason = "no samples can be taken by it here";
-            advice = "count it: --metric";
-        }
-        break;
-    case EACCES:
-    case EPERM:
-        reason = is_kernels ? "it counts what the kernel does, which you may not measure"
-                            : "the kernel allows no such event";
-        snprintf(text, sizeof text, "as root, or sysctl kernel.perf_event_paranoid=%d (it is %ld)",
-                 2 - is_kernels, level);
-        advice = level == 99 ? "allow perf_event_open(2) in this container" : text;
-        break;
-    case ENOSYS:
-        reason = "this kernel has no perf events";
-        break;
-    case EBUSY:
-        reason = "another program has the counter";
-        advice = "end it, or the kernel's watchdog: sysctl kernel.nmi_watchdog=0";
-        break;
-    case EMFILE:
-    case ENFILE:
-        reason = "too many files are open";
-        advice = "ulimit -n";
-        break;
-    default:
-        break;
-    }
-    snprintf(trial->reason, sizeof trial->reason, "%s", reason ? reason : strerror(error_no));
-    snprintf(trial->advice, sizeof trial->advice, "%s", advice);
-}
-
-static int open_event(const struct pm_counter_setting *setting, bool with_kernel)
-{
-    bool excludes = !(setting->flags & PM_COUNTER_NO_EXCLUDE);
-    struct perf_event_attr attr = {
-        .type = (uint32_t)setting->type,
-        .size = sizeof attr,
-        .config = setting->config,
-        .config1 = setting->config1,
-        .config2 = setting->config2,
-        .sample_period = setting->period,
-        .sample_type = setting->period ? PERF_SAMPLE_IP | PERF_SAMPLE_TIME : 0,
-        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-        .exclude_kernel = excludes && !with_kernel,
-        .exclude_hv = excludes,
-    };
-    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-/* Some work to be counted: 2 ms of it. */
-static void work(void)
-{
-    volatile uint64_t sum = 0;
-    for (unsigned i = 0; i < 2000000; i++)
-        sum += i;
-}
-
-/* 0, or why not. */
-static int try_event(const struct pm_counter_setting *setting, bool with_kernel)
-{
-    struct {
-        uint64_t value, enabled_ns, running_ns;
-    } reading = {0};
-    int fd = open_event(setting, with_kernel);
-    if (fd < 0)
-        return errno;
-    if (setting->type != PERF_TYPE_SOFTWARE)
-        work();
-    ssize_t n = read(fd, &reading, sizeof reading);
-    int error_no = n < 0 ? errno : 0;
-    if (!error_no && setting->type != PERF_TYPE_SOFTWARE && reading.running_ns == 0)
-        error_no = EBUSY;
-    close(fd);
-    return error_no;
-}
-
-static int try_both(const struct pm_counter_setting *setting, bool *ret_user_only)
-{
-    int error_no = try_event(setting, true);
-    *ret_user_only = (error_no == EACCES || error_no == EPERM) &&
-                     !(setting->flags & (PM_COUNTER_IN_KERNEL | PM_COUNTER_NO_EXCLUDE));
-    if (*ret_user_only) {
-        int other = try_event(setting, false);
-        *ret_user_only = other == 0;
-        if (other == 0)
-            error_no = 0;
-    }
-    return error_no;
-}
-
-/* Of a file, or of rusage, which is always there. */
-static struct session_trial try_source(const struct pm_counter_setting *setting)
-{
-    struct session_trial trial = {.counts = true};
-    char text[PM_COUNTER_READ_BYTES];
-    uint64_t number;
-    if (setting->type == PM_COUNTER_OF_RUSAGE)
-        return trial;
-    FILE *in = fopen(setting->file, "re");
-    if (!in) {
-        trial.counts = false;
-        snprintf(trial.reason, sizeof trial.reason, "cannot read '%s': %s", setting->file,
-                 strerror(errno));
-        return trial;
-    }
-    size_t n = fread(text, 1, sizeof text, in);
-    fclose(in);
-    trial.counts = pm_counters_look_up(text, n, setting->field, &number);
-    if (!trial.counts)
-        snprintf(trial.reason, sizeof trial.reason,
-                 "'%s' has no number '%s' (a whole one, in the first %d KiB)", setting->file,
-                 setting->field, PM_COUNTER_READ_BYTES / 1024);
-    return trial;
-}
-
-struct session_trial session_counter_try(const struct pm_counter_setting *setting)
-{
-    struct session_trial trial = {0};
-    if (pm_counter_is_source(setting))
-        return try_source(setting);
-    struct pm_counter_setting counted = *setting, sampled = *setting;
-    bool user_only;
-    counted.period = 0;
-    sampled.period = setting->period ? setting->period : 1000003;
-    int error_no = try_both(&counted, &trial.is_user_only);
-    trial.counts = error_no == 0;
-    if (error_no) {
-        explain(&counted, error_no, &trial);
-        return trial;
-    }
-    error_no = try_both(&sampled, &user_only);
-    trial.samples = error_no == 0;
-    if (error_no)
-        explain(&sampled, error_no == EINVAL ? EOPNOTSUPP : error_no, &trial);
-    else if (trial.is_user_only) {
-        snprintf(trial.reason, sizeof trial.reason, "without what the kernel does for the program");
-        snprintf(trial.advice, sizeof trial.advice,
-                 "as root, or sysctl kernel.perf_event_paranoid=1 (it is %ld)", paranoid_level());
-    }
-    return trial;
-}
-
-enum pm_status session_counters_check(const struct session_counters *counters, struct pm_error *err)
-{
-    for (uint32_t i = 0; i < counters->settings.n; i++) {
-        const struct pm_counter_setting *setting = &counters->settings.items[i];
-        struct session_trial trial = session_counter_try(setting);
-        if (trial.counts && (trial.samples || !setting->period))
-            continue;
-        const char *done = setting->period ? "sampled" : "counted";
-        const char *dot = *trial.advice ? "; " : "";
-        return pm_error_set(err, PM_ERR_SYSTEM, "'%s' cannot be %s here: %s%s%s",
-                            counters->names[i], done, trial.reason, dot, trial.advice);
+    for (uint32_t i = 0; i < library->n; i++) {
+        const struct session_library_metric *metric = &library->metrics[i];
+        enum pm_status status;
+        struct pm_counter_setting setting = {.type = PM_COUNTER_OF_PLUGIN, .flags = metric->flags};
+        snprintf(setting.unit, sizeof setting.unit, "%s", metric->unit);
+        snprintf(setting.file, sizeof setting.file, "%s", library->path);
+        snprintf(setting.field, sizeof setting.field, "%s", metric->name);
+        if (!metric_name(metric->name, metric->unit, setting.name))
+            status =
+                pm_error_set(err, PM_ERR_USAGE, "metric '%s' has no letter or digit", metric->name);
+        else
+            status = add(counters, metric->name, &setting, err);
+        if (status == PM_ERR_USAGE)
+            (void)pm_error_add(err, "library '%s'", library->path);
+        if (status != PM_OK)
+            return status;
     }
     return PM_OK;
+}
+
+enum pm_status session_counters_add_library(struct session_counters *counters, const char *path,
+                                            struct pm_error *err)
+{
+    struct session_library library;
+    enum pm_status status = session_library_try(path, err, &library);
+    if (status != PM_OK)
+        return status;
+    return session_counters_take_library(counters, &library, err);
+}
+
+bool session_counters_need_libraries(const struct session_counters *counters)
+{
+    for (uint32_t i = 0; i < counters->settings.n; i++)
+        if (pm_counter_is_of_library(&counters->settings.items[i]))
+            return true;
+    return false;
 }
 
 /* --- what the runtime is told --- */
@@ -713,7 +611,7 @@ enum pm_status session_counters_text(const struct session_counters *counters, st
         return PM_OK;
     for (uint32_t i = 0; i < counters->settings.n; i++) {
         const struct pm_counter_setting *s = &counters->settings.items[i];
-        pm_buf_printf(&text, "%s:%s:%s:%s:%llx:%llx:%llx:%llx:%llx:%llx;", s->name, s->unit,
+        pm_buf_printf(&text, "%s|%s|%s|%s|%llx|%llx|%llx|%llx|%llx|%llx;", s->name, s->unit,
                       s->file, s->field, (unsigned long long)s->type, (unsigned long long)s->config,
                       (unsigned long long)s->config1, (unsigned long long)s->config2,
                       (unsigned long long)s->period, (unsigned long long)s->flags);

@@ -9,6 +9,7 @@
  *
  * Names: those of the table (session_counter_events), rHEX for a raw event of the processor, and
  * PMU/NAME/ or PMU/KEY=VALUE,.../ for what the kernel lists below /sys/bus/event_source/devices.
+ * PAPI's are PAPI_TOT_INS and the like, names with "::", and any behind "papi:".
  * The metric has the same name with _ for all that is no letter or digit, in small letters.
  */
 #ifndef PM_SESSION_COUNTERS_H
@@ -21,6 +22,7 @@
 struct session_counters {
     struct pm_counter_settings settings;
     char *names[PM_COUNTERS_MAX]; /* of the events, as they were given; owned */
+    bool takes_turns;             /* those of PAPI are asked to (multiplexing) */
 };
 
 /* An event that has a name here. */
@@ -53,6 +55,7 @@ struct session_trial {
     bool counts;       /* it can be counted */
     bool samples;      /* and samples can be taken by it */
     bool is_user_only; /* only what the program's own code does */
+    bool is_late;      /* only the program has it, and tries it again */
     char reason[200];  /* why not, or why not all of it; "" none */
     char advice[200];  /* what to do; "" nothing */
 };
@@ -70,6 +73,17 @@ PM_MUST_CHECK enum pm_status session_counters_add(struct session_counters *count
  * PM_ERR_USAGE: a line is wrong, which err names. */
 PM_MUST_CHECK enum pm_status session_counters_add_file(struct session_counters *counters,
                                                        const char *path, struct pm_error *err);
+/* Tries a library of a user's (runtime/include/perfmap_metric.h), and counts all metrics of it.
+ * PM_ERR_USAGE: it is none, or a metric's name is taken. */
+PM_MUST_CHECK enum pm_status session_counters_add_library(struct session_counters *counters,
+                                                          const char *path, struct pm_error *err);
+struct session_library;
+/* The same of one that has been tried (counter_libraries.h). */
+PM_MUST_CHECK enum pm_status session_counters_take_library(struct session_counters *counters,
+                                                           const struct session_library *library,
+                                                           struct pm_error *err);
+/* Is one of them counted by a library, for which libperfmap-sources.so is preloaded? */
+bool session_counters_need_libraries(const struct session_counters *counters);
 /* Is it the name of an event, known here? */
 bool session_is_event(const char *text);
 /* Counts what a formula of metrics (mapping/view/formula.h) names that is an event or a source;
@@ -77,8 +91,9 @@ bool session_is_event(const char *text);
 PM_MUST_CHECK enum pm_status session_counters_add_formula(struct session_counters *counters,
                                                           struct pm_str formula,
                                                           struct pm_error *err);
-/* Tries each. PM_ERR_SYSTEM: one cannot be had here; the error says why and what to do. */
-PM_MUST_CHECK enum pm_status session_counters_check(const struct session_counters *counters,
+/* Tries each, and notes what the trial tells of them. PM_ERR_SYSTEM: one cannot be had here; the
+ * error says why and what to do. */
+PM_MUST_CHECK enum pm_status session_counters_check(struct session_counters *counters,
                                                     struct pm_error *err);
 /* What the runtime is told, to be freed; NULL: there are none. */
 PM_MUST_CHECK enum pm_status session_counters_text(const struct session_counters *counters,

@@ -59,8 +59,14 @@ enum pm_status session_preload_make(const struct session_settings *settings, str
     struct pm_buf list = PM_BUF_INIT(SESSION_MAX_LIBRARIES * PATH_MAX);
     int n = 1;
     enum pm_status status = cmd_find_runtime(err, &preload.libraries[0]);
-    if (status == PM_OK && settings->runtime.heap)
-        status = cmd_find_library("libperfmap-heap.so", err, &preload.libraries[n++]);
+    const struct {
+        const char *name;
+        bool is_needed;
+    } own[] = {{"libperfmap-heap.so", settings->runtime.heap},
+               {"libperfmap-sources.so", settings->counts_libraries}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (status == PM_OK && own[i].is_needed)
+            status = cmd_find_library(own[i].name, err, &preload.libraries[n++]);
     for (size_t i = 0; i < settings->adapters.n && status == PM_OK; i++) {
         const char *path = settings->adapters.paths[i];
         preload.libraries[n] = pm_strndup(path, strlen(path));

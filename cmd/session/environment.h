@@ -11,7 +11,7 @@
 
 #include "settings.h"
 
-enum { SESSION_MAX_LIBRARIES = 2 + SESSION_MAX_ADAPTERS };
+enum { SESSION_MAX_LIBRARIES = 3 + SESSION_MAX_ADAPTERS };
 struct session_preload {
     /* the runtime, what follows the heap, adapters; NULL */
     char *libraries[SESSION_MAX_LIBRARIES];

@@ -9,7 +9,8 @@
 struct session_settings {
     struct pm_settings runtime; /* run_dir, run_pid and first_pid: filled in when it starts */
     struct session_adapters adapters;
-    bool wait_for_all; /* for all processes of the run, not only for the program itself */
+    bool wait_for_all;     /* for all processes of the run, not only for the program itself */
+    bool counts_libraries; /* libperfmap-sources.so is preloaded, for its metrics */
 };
 
 /* The modes count and off have none: no call paths, so no samples either. */

@@ -149,8 +149,24 @@ bool show_answer_formula_is_uncertain(const struct show_answer_page *page, uint3
     for (uint32_t m = 0; m < report->n_metrics; m++)
         if (pm_formula_uses(&report->formulas[i], m))
             is_uncertain |= show_answer_is_at_least(page, NULL, report->metrics[m]) ||
-                            show_answer_is_at_most(page, NULL, report->metrics[m]);
+                            show_answer_is_at_most(page, NULL, report->metrics[m]) ||
+                            show_answer_count_is_uncertain(page, m, page->answer->amounts);
     return is_uncertain || show_answer_is_doubtful(page);
+}
+
+bool show_answer_count_is_uncertain(const struct show_answer_page *page, uint32_t m,
+                                    const struct pm_amount *amounts)
+{
+    const struct pm_view *report = page->report;
+    return pm_view_counts_are_few(report, m, (double)amounts[report->metrics[m]].value);
+}
+
+bool show_answer_is_uncertain(const struct show_answer_page *page, const struct pm_amount *amounts)
+{
+    bool is_uncertain = show_answer_is_doubtful(page);
+    for (uint32_t m = 0; m < page->report->n_metrics; m++)
+        is_uncertain |= show_answer_count_is_uncertain(page, m, amounts);
+    return is_uncertain;
 }
 
 /* Is the metric, or any that is shown for PM_NONE, this one? */

@@ -150,7 +150,7 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     pm_json_double(&json, "share_pct", show_answer_share_of(page, answer->amounts));
     pm_json_bool(&json, "is_at_least", show_answer_is_at_least(page, NULL, PM_NONE));
     pm_json_bool(&json, "is_at_most", show_answer_is_at_most(page, NULL, PM_NONE));
-    pm_json_bool(&json, "is_uncertain", show_answer_is_doubtful(page));
+    pm_json_bool(&json, "is_uncertain", show_answer_is_uncertain(page, answer->amounts));
     json_bounds(page, &json);
     pm_json_end(&json);
     pm_json_array(&json, "rows");

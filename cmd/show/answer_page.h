@@ -39,6 +39,12 @@ bool show_answer_is_at_least(const struct show_answer_page *page, const struct p
 bool show_answer_is_at_most(const struct show_answer_page *page, const struct pm_answer_row *row,
                             pm_index metric);
 bool show_answer_is_doubtful(const struct show_answer_page *page);
+/* Is the number of events that were counted one of few samples, scaled, or perhaps another
+ * thread's? m: a position in the report's metrics. */
+bool show_answer_count_is_uncertain(const struct show_answer_page *page, uint32_t m,
+                                    const struct pm_amount *amounts);
+/* Is any number that is shown such a one, or doubtful? */
+bool show_answer_is_uncertain(const struct show_answer_page *page, const struct pm_amount *amounts);
 /* Are there bounds of the primary metric? Their share of the run, in %. */
 bool show_answer_has_bounds(const struct show_answer_page *page);
 double show_answer_part_of_run(const struct show_answer_page *page, int64_t part);

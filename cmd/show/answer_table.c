@@ -40,8 +40,12 @@ static const char *bound_mark(bool at_least, bool at_most, bool utf8)
 }
 
 static const char *mark_of(const struct show_answer_page *page, const struct pm_answer_row *row,
-                           pm_index metric, bool utf8)
+                           uint32_t m, bool utf8)
 {
+    pm_index metric = page->report->metrics[m];
+    const struct pm_amount *amounts = row ? row->amounts : page->answer->amounts;
+    if (show_answer_count_is_uncertain(page, m, amounts))
+        return "~";
     bool at_least = page->report->n_lost_events || show_answer_is_at_least(page, row, metric);
     return bound_mark(at_least, show_answer_is_at_most(page, row, metric), utf8);
 }
@@ -59,7 +63,7 @@ static void make_cells(const struct show_answer_page *page, const struct columns
         bool is_sum = report->data->graph->metrics[metric].aggregation == PM_SUM;
         size_t mark = 0;
         if (is_sum && isfinite(number))
-            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", mark_of(page, row, metric, utf8));
+            mark = (size_t)snprintf(cells[n], CELL_BYTES, "%s", mark_of(page, row, m, utf8));
         put_number(cells[n++] + mark, CELL_BYTES - mark, number, &columns->scales[m]);
         if (page->has_deferred[m])
             put_part(cells[n++], row ? row->deferred : page->answer->deferred, metric,

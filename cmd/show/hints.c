@@ -154,10 +154,20 @@ static const char *why_few(const struct pm_view *report, bool any_least)
                      : "fewer than 10 samples, or too few to tell imbalance from chance";
 }
 
+static const char *why_counts(const struct pm_view *report)
+{
+    const char *why = NULL;
+    for (uint32_t m = 0; m < report->n_metrics && !why; m++)
+        why = pm_view_why_counts(report, m);
+    return why;
+}
+
 static const char *meaning_of_uncertain(const struct pm_view *report, bool any_least)
 {
     if (has_words_of_inlined(report))
         return "some of it may be of functions that were inlined there";
+    if (why_counts(report))
+        return why_counts(report);
     if (report->metrics[report->primary] != report->wall_metric)
         return why_few(report, any_least);
     if (pm_view_has_axis(report) && any_least)

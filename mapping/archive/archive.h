@@ -22,6 +22,10 @@
 
 /* How the description of a metric begins that is known of whole processes only. */
 #define PM_OF_PROCESSES "of whole processes"
+/* Or with this: each thread has what all of them counted since one of them last looked. */
+#define PM_OF_ALL_THREADS "of all threads"
+/* Or ends with this: it was counted in turns with others. */
+#define PM_IN_TURNS ", in turns"
 
 #define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
 #define PM_ARCHIVE_VERSION 6

@@ -105,9 +105,10 @@ struct pm_event_counter {
     const char *metric, *problem; /* problem: of the last that has one; "" none */
     int64_t period;               /* the largest; 0: it was read everywhere */
     int64_t n_threads, n_threads_failed, n_closed, enabled_ns, running_ns;
-    bool is_read;      /* somewhere */
-    bool is_user_only; /* somewhere */
-    bool is_starved;   /* somewhere it was to count, and the processor never had a counter for it */
+    int64_t most_threads; /* of n_threads, those of one process */
+    bool is_read;         /* somewhere */
+    bool is_user_only;    /* somewhere */
+    bool is_starved; /* somewhere it was to count, and the processor never had a counter for it */
 };
 
 /* A noun that was in another mode than its process. */

@@ -265,6 +265,8 @@ static enum pm_status read_counter(struct loader *load, sqlite3_stmt *row)
     x->period = period > x->period ? period : x->period;
     x->is_read |= load_number(row, 2) == PM_UNKNOWN;
     add_number(&x->n_threads, row, 3);
+    int64_t n_threads = not_negative(row, 3);
+    x->most_threads = n_threads > x->most_threads ? n_threads : x->most_threads;
     add_number(&x->n_threads_failed, row, 4);
     add_number(&x->n_closed, row, 5);
     add_number(&x->enabled_ns, row, 6);

@@ -18,8 +18,17 @@ enum { TYPE_SOFTWARE = 1 };
 
 static const char *description_of(const struct pm_run_file_counter *counter)
 {
+    if (counter->is_source && counter->type == PM_COUNTER_OF_PLUGIN)
+        return PM_OF_PROCESSES ", by a library of the user's";
     if (counter->is_source)
         return PM_OF_PROCESSES ", PerfMap's own part included";
+    if (counter->type == PM_COUNTER_OF_PLUGIN)
+        return counter->is_shared ? PM_OF_ALL_THREADS ", by a library of the user's"
+                                  : "counted by a library of the user's";
+    if (counter->type == PM_COUNTER_OF_PAPI && counter->is_shared)
+        return PM_OF_ALL_THREADS " (PAPI)";
+    if (counter->type == PM_COUNTER_OF_PAPI)
+        return counter->is_estimated ? "events (PAPI)" PM_IN_TURNS : "events (PAPI)";
     if (counter->type == TYPE_SOFTWARE)
         return "events of the kernel (perf)";
     return "events of the processor (perf)";
@@ -89,7 +98,11 @@ static enum pm_status write_counter(struct collector *c, const struct pm_run_fil
     bind_number(insert, 8, counter->enabled_ns);
     bind_number(insert, 9, counter->running_ns);
     bind_number(insert, 10, counter->is_user_only);
-    if (counter->error_no)
+    if (counter->error_no && counter->type == PM_COUNTER_OF_PAPI)
+        bind_text(insert, 11, "PAPI refused it (the run's notes say why)");
+    else if (counter->error_no && counter->type == PM_COUNTER_OF_PLUGIN)
+        bind_text(insert, 11, "its library refused (the run's notes say why)");
+    else if (counter->error_no)
         bind_text(insert, 11, strerror(counter->error_no));
     return collect_insert(c, INSERT_COUNTER);
 }

@@ -51,6 +51,8 @@ static const char *take_counter(const struct pm_run_file *file, const struct pm_
         .error_no = raw->error_no,
         .is_source = is_source,
         .is_last = is_source && raw->flags & PM_RUN_COUNTER_LAST,
+        .is_shared = !is_source && raw->flags & PM_RUN_COUNTER_SHARED,
+        .is_estimated = raw->flags & PM_RUN_COUNTER_ESTIMATED,
     };
     for (size_t i = 0; i < file->n_counters; i++)
         if (pm_str_eq(file->counters[i].name, ret->name))

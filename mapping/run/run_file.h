@@ -220,13 +220,15 @@ struct pm_run_file_sampling {
 struct pm_run_file_counter {
     struct pm_str name, unit; /* of the metric; [a-z0-9_]; printable ASCII */
     uint64_t period;          /* a sample for so many events; 0: the counter was read */
-    uint32_t type;            /* of struct perf_event_attr */
+    uint32_t type;            /* of struct perf_event_attr, or PM_COUNTER_OF_* */
     uint64_t config;
     bool is_user_only; /* what the kernel did is not in it */
     bool is_precise;   /* samples have the addresses of the instructions that did it */
     /* read when the process began and when it ended: costs are count, of all of it */
     bool is_source;
-    bool is_last; /* of sources: what was there at the end; the most of several counts */
+    bool is_last;      /* of sources: what was there at the end; the most of several counts */
+    bool is_shared;    /* each thread has what all of them did since it was last read */
+    bool is_estimated; /* PAPI let events take turns, and scaled counts up */
     uint64_t n_threads, n_threads_failed, n_closed; /* as in format/pm_run.h */
     uint64_t count, enabled_ns, running_ns;         /* each at most INT64_MAX */
     int error_no;                                   /* 0: it could be had */

@@ -101,6 +101,12 @@ struct cell {
     enum pm_view_part part;
 };
 
+static bool count_is_uncertain(const struct cell *c, double value)
+{
+    return c->part == PM_VIEW_PART_ROW ? pm_view_counts_are_few(c->view, c->metric, value)
+                                       : pm_view_counts_are_scaled(c->view, c->metric);
+}
+
 static struct pm_view_number own(const struct cell *c)
 {
     const struct pm_view *view = c->view;
@@ -117,7 +123,8 @@ static struct pm_view_number own(const struct cell *c)
     number.is_at_least =
         (is_row || view->n_lost_events) && pm_view_is_at_least(view, c->row, c->metric, false);
     number.is_uncertain = (is_wall(view, c->metric) && pm_view_is_doubtful(view, c->row, false)) ||
-                          (is_row && pm_view_has_words_of_inlined(view, c->row, c->metric));
+                          (is_row && pm_view_has_words_of_inlined(view, c->row, c->metric)) ||
+                          count_is_uncertain(c, (double)amount->value);
     return number;
 }
 
@@ -134,7 +141,9 @@ static struct pm_view_number inclusive(const struct cell *c)
 {
     struct pm_view_number number = integer(c->row->values[c->metric].inclusive);
     number.is_at_least = is_at_least_inclusive(c->view, c->row, c->metric);
-    number.is_uncertain = is_wall(c->view, c->metric) && pm_view_is_doubtful(c->view, c->row, true);
+    number.is_uncertain =
+        (is_wall(c->view, c->metric) && pm_view_is_doubtful(c->view, c->row, true)) ||
+        count_is_uncertain(c, number.real);
     return number;
 }
 
@@ -758,6 +767,8 @@ bool pm_view_marks_doubt(const struct pm_view *view, const struct pm_view_column
 {
     const struct text *text = &kinds[column->id].text;
     unsigned parts = text->doubt | (view->options.tree ? text->tree_doubt : 0);
+    if (column->id == PM_VIEW_COLUMN_OWN && column->metric != view->primary)
+        parts |= ROW; /* of which no share says it */
     return (parts & (unsigned)part) != 0;
 }
 

@@ -52,14 +52,53 @@ static bool is_scaled(const struct pm_event_counter *counted)
            (double)counted->running_ns < 0.999 * (double)counted->enabled_ns;
 }
 
+static const char *description_of(const struct pm_view *view, uint32_t m)
+{
+    return view->data->graph->metrics[view->metrics[m]].description;
+}
+
+/* By PAPI, which does not tell how long each had its turn. */
+static bool is_in_turns(const struct pm_view *view, uint32_t m)
+{
+    const char *description = description_of(view, m);
+    size_t len = strlen(description), end_len = sizeof PM_IN_TURNS - 1;
+    return len > end_len && !strcmp(description + len - end_len, PM_IN_TURNS);
+}
+
+/* Several threads counted, and each had what all of them did since one of them last looked. */
+static bool is_of_several_threads(const struct pm_view *view, uint32_t m)
+{
+    return counted_of(view, m)->most_threads > 1 &&
+           !strncmp(description_of(view, m), PM_OF_ALL_THREADS, sizeof PM_OF_ALL_THREADS - 1);
+}
+
+bool pm_view_counts_are_scaled(const struct pm_view *view, uint32_t m)
+{
+    const struct pm_event_counter *counted = counted_of(view, m);
+    return counted && (is_scaled(counted) || is_in_turns(view, m));
+}
+
+const char *pm_view_why_counts(const struct pm_view *view, uint32_t m)
+{
+    if (pm_view_counts_are_scaled(view, m))
+        return "scaled up, for events took turns";
+    if (pm_view_is_counted(view, m) && is_of_several_threads(view, m) &&
+        view->options.by != PM_VIEW_BY_PROCESS)
+        return "may be at what another thread was doing";
+    return NULL;
+}
+
 bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value)
 {
     const struct pm_event_counter *counted = counted_of(view, m);
     if (!counted)
         return false;
-    return is_scaled(counted) || /* then 0 is no more certain than another number */
-           (counted->period > 1 && value != 0 &&
-            value < (double)counted->period * PM_VIEW_FEW_SAMPLES);
+    if (pm_view_counts_are_scaled(view, m)) /* then 0 is no more certain than another number */
+        return true;
+    if (is_of_several_threads(view, m) && view->options.by != PM_VIEW_BY_PROCESS)
+        return true;
+    return counted->period > 1 && value != 0 &&
+           value < (double)counted->period * PM_VIEW_FEW_SAMPLES;
 }
 
 /* --- what was not located --- */
@@ -205,6 +244,22 @@ bool pm_view_times_hold_readings(const struct pm_view *view)
     return false;
 }
 
+static void say_scaled(const struct pm_view *view, const struct pm_event_counter *counted,
+                       uint32_t m, struct pm_buf *text)
+{
+    if (is_in_turns(view, m))
+        pm_buf_printf(text,
+                      "%s was counted in turns with other events (PAPI's multiplexing), and is an "
+                      "estimate: count fewer events in one run",
+                      counted->metric);
+    else if (is_scaled(counted))
+        pm_buf_printf(text,
+                      "%s was counted in %.0f %% of the time only, for the processor has too few "
+                      "counters, and is scaled up: count fewer events in one run",
+                      counted->metric,
+                      100 * (double)counted->running_ns / (double)counted->enabled_ns);
+}
+
 bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_counted_note which,
                          struct pm_buf *text)
 {
@@ -215,13 +270,15 @@ bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_co
     case PM_VIEW_COUNTED_LOST:
         say_lost(view, counted, view->metrics[m], text);
         break;
-    case PM_VIEW_COUNTED_SCALED:
-        if (is_scaled(counted))
+    case PM_VIEW_COUNTED_SHARED:
+        if (is_of_several_threads(view, m) && view->options.by != PM_VIEW_BY_PROCESS)
             pm_buf_printf(text,
-                          "%s was counted in %.0f %% of the time only, for the processor has too "
-                          "few counters, and is scaled up: count fewer events in one run",
-                          counted->metric,
-                          100 * (double)counted->running_ns / (double)counted->enabled_ns);
+                          "%s is a number of the whole process: what one thread did may be at what "
+                          "another was doing; the total is right",
+                          counted->metric);
+        break;
+    case PM_VIEW_COUNTED_SCALED:
+        say_scaled(view, counted, m, text);
         break;
     case PM_VIEW_COUNTED_USER:
         if (counted->is_user_only)

@@ -448,7 +448,11 @@ bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool in
 bool pm_view_is_counted(const struct pm_view *view, uint32_t m);
 /* Shows all that were, as far as there is room. */
 void pm_view_add_counted(struct pm_view *view);
-/* Is a number of them that large uncertain: of few samples, or scaled? */
+/* Are all of its numbers scaled up, the total too? */
+bool pm_view_counts_are_scaled(const struct pm_view *view, uint32_t m);
+/* Why numbers of its rows are uncertain, few samples apart: what ~ means; NULL: they are not. */
+const char *pm_view_why_counts(const struct pm_view *view, uint32_t m);
+/* Is a number of a row that large uncertain: of few samples, scaled, perhaps another thread's? */
 bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value);
 /* Were counters read at each call, so that wall times hold what that took? */
 bool pm_view_times_hold_readings(const struct pm_view *view);
@@ -470,6 +474,7 @@ void pm_view_release_lost_counts(struct pm_view *view);
 /* What is to be said of how a shown metric was counted. False: nothing of this. */
 enum pm_view_counted_note {
     PM_VIEW_COUNTED_LOST,
+    PM_VIEW_COUNTED_SHARED,
     PM_VIEW_COUNTED_SCALED,
     PM_VIEW_COUNTED_USER,
     PM_VIEW_COUNTED_FAILED,

@@ -1,10 +1,12 @@
 /* Numbers that tell of the whole process (perfmap run --metric): read when it begins and when it
  * ends, from files as /proc/self/io and from getrusage. The difference is written down. */
 #include "runtime/guest/guest.h"
+#include "format/pm_counter_library.h"
 #include "runtime/base/file.h"
 #include "runtime/base/atomic.h"
 #include "runtime/base/process.h"
 #include "runtime/base/sys.h"
+#include "runtime/sample/sample.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -39,6 +41,8 @@ static bool read_rusage(const struct pm_counter_setting *source, uint64_t *ret_n
 
 static bool read_source(const struct pm_counter_setting *source, uint64_t *ret_number)
 {
+    if (pm_counter_is_of_library(source))
+        return pm_library_read_process(source->position, ret_number);
     return source->type == PM_COUNTER_OF_FILE ? read_file(source, ret_number)
                                               : read_rusage(source, ret_number);
 }
@@ -47,6 +51,21 @@ void pm_sources_begin(void)
 {
     for (uint32_t i = 0; i < pm_process.sources.n; i++)
         is_known[i] = read_source(&pm_process.sources.items[i], &at_begin[i]);
+}
+
+/* Libraries come behind the runtime, and before the program. */
+static void join(void)
+{
+    for (uint32_t i = 0; i < pm_process.sources.n; i++)
+        if (pm_counter_is_of_library(&pm_process.sources.items[i]))
+            is_known[i] = read_source(&pm_process.sources.items[i], &at_begin[i]);
+    pm_sample_join();
+}
+
+PM_EXPORT const struct pm_counter_runtime *pm_counters_link(
+    const struct pm_counter_library *library)
+{
+    return pm_process.on ? pm_library_link(library, join) : NULL;
 }
 
 static struct pm_run_counter *make_chunk(void)
@@ -87,7 +106,8 @@ void pm_sources_end(void)
         bool is_good = is_known[i] && read_source(source, &now);
         in_file[i].n_threads_failed = !is_good;
         uint64_t count = is_good && now > before ? now - before : 0;
-        if (__builtin_mul_overflow(count, source->config, &count))
+        uint64_t worth = pm_counter_is_of_library(source) ? 1 : source->config;
+        if (__builtin_mul_overflow(count, worth, &count))
             count = UINT64_MAX;
         in_file[i].count = count;
     }

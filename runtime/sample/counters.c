@@ -1,4 +1,5 @@
-/* Events beside the clock that somebody asked for (perfmap run --metric, --sample-by).
+/* Events beside the clock that somebody asked for (perfmap run --metric, --sample-by). Those that
+ * libraries count are library.c's.
  *
  * A counter with a period takes samples. They come into the ring of the thread's clock, so
  * trampolines see them as they see its samples, and they are charged to the context that was
@@ -21,6 +22,7 @@
 #include "runtime/base/sys.h"
 #include "runtime/code/places.h"
 #include "runtime/sample/sample.h"
+#include "runtime/tree/ambient.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,6 +61,18 @@ bool pm_counters_are_read(void)
 
 /* --- the run file --- */
 
+static uint32_t file_flags(const struct pm_counter_setting *setting)
+{
+    static const uint32_t flags[][2] = {{PM_COUNTER_PRECISE, PM_RUN_COUNTER_PRECISE},
+                                        {PM_COUNTER_SHARED, PM_RUN_COUNTER_SHARED},
+                                        {PM_COUNTER_MULTIPLEXED, PM_RUN_COUNTER_ESTIMATED}};
+    uint32_t found = 0;
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++)
+        if ((setting->flags & flags[i][0]) != 0)
+            found |= flags[i][1];
+    return found;
+}
+
 static struct pm_run_counter *make_chunk(void)
 {
     static uint32_t making;
@@ -78,8 +92,7 @@ static struct pm_run_counter *make_chunk(void)
             items[i].period = setting->period;
             items[i].type = (uint32_t)setting->type;
             items[i].config = setting->config;
-            items[i].flags =
-                setting->flags & PM_COUNTER_PRECISE ? (uint32_t)PM_RUN_COUNTER_PRECISE : 0;
+            items[i].flags = file_flags(setting);
         }
         pm_barrier();
         chunk->n_items = settings->n;
@@ -196,6 +209,8 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd)
     for (uint32_t i = 0; i < pm_process.counters.n && items != NULL; i++) {
         struct pm_counter *counter = &s->counters[i];
         struct reading reading;
+        if (pm_counter_is_of_library(&pm_process.counters.items[i]))
+            continue;
         bool user_only, goes_on = counter->fd_plus_1 != 0, is_known = read_all(counter, &reading);
         if (goes_on && !is_known) /* the program has closed it */
             continue;
@@ -222,6 +237,17 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd)
                 items[i].error_no = error_no;
         }
     }
+    if (items != NULL)
+        pm_library_open(s, items, ring_fd >= 0);
+}
+
+void pm_counters_join(struct pm_sampler *s)
+{
+    struct pm_run_counter *items = pm_library_is_used() ? make_chunk() : NULL;
+    if (items == NULL)
+        return;
+    pm_library_open(s, items, s->source == PM_RUN_SAMPLES_PERF);
+    pm_ambient_saw(s->t, pm_load(s->t->ring_seen));
 }
 
 /* --- what was counted --- */
@@ -235,8 +261,7 @@ int pm_counters_find(const struct pm_sampler *s, uint64_t id)
     return -1;
 }
 
-/* Events that were read. */
-static void charge_read(struct pm_sampler *s, uint32_t i, const struct pm_node *node, uint64_t n,
+void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *node, uint64_t n,
                         bool is_located)
 {
     s->counters[i].charged += n;
@@ -258,21 +283,24 @@ static void charge_own(struct pm_sampler *s, uint32_t i, uint64_t n)
                                             .time_ns = n});
 }
 
-void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located)
+void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located,
+                      bool in_handler)
 {
+    pm_library_read(s, node, is_located, in_handler);
     for (uint32_t i = 0; i < pm_process.counters.n; i++) {
         struct pm_counter *counter = &s->counters[i];
         struct reading now;
         if (pm_process.counters.items[i].period != 0 || !read_all(counter, &now))
             continue;
         if (now.value > counter->seen)
-            charge_read(s, i, node, now.value - counter->seen, is_located);
+            pm_counters_charge(s, i, node, now.value - counter->seen, is_located);
         counter->seen = now.value;
     }
 }
 
 void pm_counters_skip(struct pm_sampler *s)
 {
+    pm_library_skip(s);
     for (uint32_t i = 0; i < pm_process.counters.n; i++) {
         struct pm_counter *counter = &s->counters[i];
         struct reading now;
@@ -283,20 +311,21 @@ void pm_counters_skip(struct pm_sampler *s)
     }
 }
 
-/* What nothing was charged with. */
-static void settle(struct pm_sampler *s, uint32_t i, uint64_t count)
+void pm_counters_settle_one(struct pm_sampler *s, uint32_t i, uint64_t count)
 {
     struct pm_counter *counter = &s->counters[i];
     if (counter->own != 0)
         charge_own(s, i, counter->own);
     counter->own = 0;
     if (count > counter->charged)
-        charge_read(s, i, s->slot->root, count - counter->charged, false);
+        pm_counters_charge(s, i, s->slot->root, count - counter->charged, false);
 }
 
 void pm_counters_settle(struct pm_sampler *s)
 {
     struct pm_run_counter *items = pm_load(in_file);
+    if (items != NULL)
+        pm_library_settle(s, items);
     for (uint32_t i = 0; i < pm_process.counters.n && items != NULL; i++) {
         struct pm_counter *counter = &s->counters[i];
         struct reading now;
@@ -305,10 +334,10 @@ void pm_counters_settle(struct pm_sampler *s)
         if (!read_all(counter, &now)) {
             counter->fd_plus_1 = 0;
             pm_add_shared(items[i].n_closed, 1);
-            settle(s, i, counter->before.value);
+            pm_counters_settle_one(s, i, counter->before.value);
             continue;
         }
-        settle(s, i, now.value);
+        pm_counters_settle_one(s, i, now.value);
         pm_add_shared(items[i].count, now.value - counter->told.value);
         pm_add_shared(items[i].enabled_ns, now.enabled_ns - counter->told.enabled_ns);
         pm_add_shared(items[i].running_ns, now.running_ns - counter->told.running_ns);
@@ -316,10 +345,11 @@ void pm_counters_settle(struct pm_sampler *s)
     }
 }
 
-void pm_counters_close(struct pm_sampler *s)
+void pm_counters_close(struct pm_sampler *s, bool is_there)
 {
     if (s->t == &pm_tls) /* those of others may be gone, in a fork child */
         s->t->reads_counters = false;
+    pm_library_close(s, is_there);
     for (uint32_t i = 0; i < pm_process.counters.n; i++) {
         close_event(&s->counters[i]);
         s->counters[i] = (struct pm_counter){0};
@@ -330,12 +360,14 @@ void pm_counters_close(struct pm_sampler *s)
 static void leave(struct pm_slot *slot)
 {
     if (slot->sampler != NULL)
-        pm_counters_close(slot->sampler);
+        pm_counters_close(slot->sampler, false);
 }
 
 void pm_counters_fork_child(void)
 {
     in_file = NULL;
-    if (pm_process.counters.n != 0)
-        pm_threads_each(leave);
+    if (pm_process.counters.n == 0)
+        return;
+    pm_threads_each(leave);
+    pm_library_fork_child();
 }

@@ -310,6 +310,17 @@ void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_tak
     pm_sample_charge(s, node, sample);
 }
 
+void pm_sample_overflowed(struct pm_sampler *s, uint32_t counter, const void *context)
+{
+    uint64_t mask = block_signals();
+    if (take_lock(s)) { /* else it is read at the end, and has no place */
+        struct pm_taken taken = pm_timer_taken(s, context);
+        pm_sample_count(s, counter, &taken, pm_process.counters.items[counter].period);
+        give_lock(s);
+    }
+    restore_signals(mask);
+}
+
 /* --- draining --- */
 
 /* By the thread's CPU clock: by the time stamp counter, what others did meanwhile would be the
@@ -324,13 +335,13 @@ static uint64_t own_cpu_ns(const struct pm_sampler *s)
 /* Where every event reads them, all was in the context that is active now. Otherwise in one that
  * has been active ever since the sample before, or in what it called: marks are as of then, and
  * counters were read before those were made. */
-static void read_counters(struct pm_sampler *s)
+static void read_counters(struct pm_sampler *s, bool in_handler)
 {
     if (!pm_counters_are_read())
         return;
     const struct pm_node *node = pm_sample_context(s, 0);
     pm_counters_read(s, s->t->reads_counters ? node : pm_sample_steady(s, node),
-                     s->t->reads_counters);
+                     s->t->reads_counters, in_handler);
 }
 
 void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
@@ -340,6 +351,7 @@ void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
         return;
     uint64_t mask = block_signals();
     if (take_lock(s)) {
+        read_counters(s, true); /* the bell's handler comes here, too */
         pm_perf_drain(s, own_cpu_ns(s), time_ns);
         give_lock(s);
     }
@@ -374,7 +386,7 @@ uint64_t pm_sample_drain(struct pm_tls *t)
     uint64_t mask = block_signals(), start_ns = own_cpu_ns(s);
     uint64_t drained_tsc = pm_tsc();
     if (take_lock(s)) {
-        read_counters(s);
+        read_counters(s, false);
         pm_perf_drain(s, start_ns, UINT64_MAX);
         pm_perf_deepen(s);
         give_lock(s);
@@ -438,7 +450,7 @@ static bool on_bell(siginfo_t *info, void *context)
     }
     uint64_t start_ns = own_cpu_ns(s);
     if (s->source == PM_RUN_SAMPLES_PERF) {
-        read_counters(s);
+        read_counters(s, true);
         pm_perf_drain(s, start_ns, UINT64_MAX);
         pm_perf_rang(s);
     } else if (s->source == PM_RUN_SAMPLES_TIMER && info->si_code == SI_TIMER)
@@ -632,7 +644,7 @@ void pm_sample_thread_end(struct pm_tls *t)
     while (!take_lock(s))
         pm_sys(SYS_sched_yield);
     take_rest(s);
-    pm_counters_close(s);
+    pm_counters_close(s, true);
     if (s->source == PM_RUN_SAMPLES_PERF)
         pm_perf_close(s);
     else
@@ -642,6 +654,19 @@ void pm_sample_thread_end(struct pm_tls *t)
     s->source = PM_RUN_SAMPLES_NONE;
     pm_store(t->sampler, NULL);
     give_lock(s);
+    restore_signals(mask);
+}
+
+void pm_sample_join(void)
+{
+    struct pm_sampler *s = pm_tls.sampler;
+    if (s == NULL)
+        return;
+    uint64_t mask = block_signals();
+    if (take_lock(s)) {
+        pm_counters_join(s);
+        give_lock(s);
+    }
     restore_signals(mask);
 }
 

@@ -6,6 +6,7 @@
  *   timer.c          POSIX timers, where perf events are refused
  *   store.c          equal samples are one item in the run file
  *   counters.c       events beside the clock that somebody asked for
+ *   library.c        those of them that libraries count
  *   callers.c        who called it: code/places.h says which code lies where, code/unwind.h reads
  *                    the tables that it carries
  *
@@ -79,6 +80,7 @@ struct pm_counter {
     struct pm_counted told;   /* to the run file */
     uint64_t seen, own;       /* when it was last read; of that, PerfMap's own, not charged yet */
     uint64_t charged;         /* to contexts, or to none */
+    uint64_t value;           /* of libraries: what has come since the thread began */
     void *bell;               /* perf.c's */
 };
 
@@ -130,6 +132,13 @@ struct pm_sampler {
         size_t bytes;
     } old_regions[2];
     struct pm_counter counters[PM_COUNTERS_MAX];
+    /* library.c */
+    bool has_library;
+    bool
+        library_is_behind; /* the bell has rung since it was read, and other contexts may be open */
+    uint32_t library_items; /* that can be read, by position */
+    void *library_state;
+    uint8_t vectors[4096] __attribute__((aligned(64))); /* registers of the program's */
     /* timer; perf, for a brief thread: its bell */
     int timer;
     struct pm_unwind unwind;
@@ -162,6 +171,9 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
                       uint64_t least_ns, bool lost);
 /* The same of whole periods in the kernel since the last sample, where that may not be sampled. */
 void pm_sample_settle_kernel(struct pm_sampler *s);
+/* A counter of a library has counted its period there (a ucontext_t). */
+void pm_sample_overflowed(struct pm_sampler *s, uint32_t counter, const void *context);
+void pm_sample_join(void); /* libraries count in the calling thread from now on */
 /* A sample of `period` events of a counter. */
 void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_taken *taken,
                      uint64_t period);
@@ -211,19 +223,44 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd);
 /* Whose sample has this number; -1: the clock's. */
 int pm_counters_find(const struct pm_sampler *s, uint64_t id);
 /* What they have counted since they were last looked at was in this context (is_located), or there
- * and below; or PerfMap's own. */
-void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located);
+ * and below; or PerfMap's own. in_handler: the program's own code is interrupted. */
+void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located,
+                      bool in_handler);
 void pm_counters_skip(struct pm_sampler *s);
 /* At the end of the thread or of the process, when the ring is empty: writes the rest down. It may
  * go on. */
 void pm_counters_settle(struct pm_sampler *s);
-void pm_counters_close(struct pm_sampler *s);
-void pm_counters_fork_child(void); /* before samplers are forgotten */
+/* is_there: its thread ends now, rather than that this is a fork child */
+void pm_counters_close(struct pm_sampler *s, bool is_there);
+void pm_counters_fork_child(void);           /* before samplers are forgotten */
+void pm_counters_join(struct pm_sampler *s); /* those of libraries, which came later */
+/* n events that were read, of counter i. */
+void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *node, uint64_t n,
+                        bool is_located);
+/* What nothing was charged with, of `count`. */
+void pm_counters_settle_one(struct pm_sampler *s, uint32_t i, uint64_t count);
+
+/* --- library.c: as counters.c's, which calls them --- */
+struct pm_counter_library;
+bool pm_library_is_used(void); /* in threads */
+void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items, bool has_ring);
+void pm_library_read(struct pm_sampler *s, const struct pm_node *node, bool is_located,
+                     bool in_handler);
+void pm_library_skip(struct pm_sampler *s);
+void pm_library_settle(struct pm_sampler *s, struct pm_run_counter *items);
+void pm_library_close(struct pm_sampler *s, bool is_there);
+void pm_library_fork_child(void);
+/* pm_counters_link (format/pm_counter_library.h), and a number of the whole process. */
+const struct pm_counter_runtime *pm_library_link(const struct pm_counter_library *library,
+                                                 void (*join)(void));
+bool pm_library_read_process(uint32_t position, uint64_t *ret_number);
 
 /* --- timer.c --- */
 int pm_timer_open(struct pm_sampler *s);
 void pm_timer_close(struct pm_sampler *s);
 void pm_timer_expired(struct pm_sampler *s, const void *context);
+/* Where a ucontext_t of the sampler's own thread was. */
+struct pm_taken pm_timer_taken(const struct pm_sampler *s, const void *context);
 void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns); /* charges what it waited */
 
 /* --- store.c --- */

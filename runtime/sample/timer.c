@@ -69,13 +69,9 @@ void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns)
     s->time_ns = now;
 }
 
-void pm_timer_expired(struct pm_sampler *s, const void *context)
+struct pm_taken pm_timer_taken(const struct pm_sampler *s, const void *context)
 {
-    uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns;
-    if (cpu_ns <= s->charged_ns)
-        return;
-    struct pm_taken taken = {
-        .kind = PM_RUN_SAMPLE_USER, .cpu_ns = cpu_ns, .period_ns = cpu_ns - s->charged_ns};
+    struct pm_taken taken = {.kind = PM_RUN_SAMPLE_USER};
 #if defined(__x86_64__)
     const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
     taken.address = (uint64_t)registers[REG_RIP];
@@ -97,6 +93,17 @@ void pm_timer_expired(struct pm_sampler *s, const void *context)
         taken.stack = (const uint8_t *)taken.sp;
         taken.stack_bytes = stack_bytes(s, taken.sp);
     }
+    return taken;
+}
+
+void pm_timer_expired(struct pm_sampler *s, const void *context)
+{
+    uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns;
+    if (cpu_ns <= s->charged_ns)
+        return;
+    struct pm_taken taken = pm_timer_taken(s, context);
+    taken.cpu_ns = cpu_ns;
+    taken.period_ns = cpu_ns - s->charged_ns;
     pm_timer_wait(s, cpu_ns);
     pm_sample_take(s, &taken);
 }

@@ -104,7 +104,7 @@ static void all_that_is_written_is_read_back(void **state)
                                       .first_pid = 2,
                                       .budget_ppm = 1000000,
                                       .kernel_writes = 1,
-                                      .counters = "page_faults:faults:::1:2:0:0:1:0;"};
+                                      .counters = "page_faults|faults|||1|2|0|0|1|0;"};
     struct pm_settings back;
     read_back(&given, PM_N_SETTINGS, &back);
     assert_memory_equal(&back, &given, sizeof given);
