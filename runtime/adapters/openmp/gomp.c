@@ -5,27 +5,28 @@
 #include "runtime/adapters/common/forward.h"
 
 /* Waits as it did without us, and the time of it. */
-#define WAIT_VOID(name)                                                                          \
-    OMP_REAL(void, name, (void))                                                                 \
-    {                                                                                            \
-        uintptr_t site = OMP_SITE;                                                               \
-        if (!OMP_FOUND(name))                                                                    \
-            return;                                                                              \
-        if (!omp_is_measured(site)) {                                                            \
-            real_##name();                                                                       \
-            return;                                                                              \
-        }                                                                                        \
-        struct omp_wait wait = omp_wait_begin(omp_told(THING_JOBS_WAIT, THING_JOBS_WAIT, site)); \
-        real_##name();                                                                           \
-        omp_wait_end(&wait);                                                                     \
+#define WAIT_VOID(name)                                                             \
+    OMP_REAL(void, name, (void))                                                    \
+    {                                                                               \
+        uintptr_t site = OMP_SITE;                                                  \
+        if (!OMP_FOUND(name))                                                       \
+            return;                                                                 \
+        if (!omp_is_measured(site)) {                                               \
+            real_##name();                                                          \
+            return;                                                                 \
+        }                                                                           \
+        struct omp_wait wait =                                                      \
+            omp_wait_begin(omp_told(THING_JOBS_WAIT, THING_JOBS_WAIT, site), site); \
+        real_##name();                                                              \
+        omp_wait_end(&wait);                                                        \
     }
 WAIT_VOID(GOMP_taskwait)
 
 /* Of the construct that ends here, if that was told. */
-static struct pm_sentence meeting(uintptr_t site)
+static struct pm_sentence meeting(uintptr_t site, uintptr_t sp)
 {
     struct pm_sentence end = omp_here.loop_end;
-    omp_work_end();
+    omp_work_end(sp);
     return end.id ? end : omp_told(THING_MEETING, THING_GCC_MEETING, site);
 }
 
@@ -38,7 +39,7 @@ OMP_REAL(void, GOMP_barrier, (void))
         real_GOMP_barrier();
         return;
     }
-    struct omp_wait wait = omp_wait_begin(meeting(site));
+    struct omp_wait wait = omp_wait_begin(meeting(site, OMP_CALLER_SP(0)), site);
     real_GOMP_barrier();
     omp_wait_end(&wait);
 }
@@ -50,7 +51,7 @@ OMP_REAL(bool, GOMP_barrier_cancel, (void))
         return false;
     if (!omp_is_measured(site))
         return real_GOMP_barrier_cancel();
-    struct omp_wait wait = omp_wait_begin(meeting(site));
+    struct omp_wait wait = omp_wait_begin(meeting(site, OMP_CALLER_SP(0)), site);
     bool is_cancelled = real_GOMP_barrier_cancel();
     omp_wait_end(&wait);
     return is_cancelled;
@@ -65,7 +66,7 @@ OMP_REAL(void, GOMP_taskwait_depend, (void **depend))
         real_GOMP_taskwait_depend(depend);
         return;
     }
-    struct omp_wait wait = omp_wait_begin(omp_told(THING_JOBS_WAIT, THING_JOBS_WAIT, site));
+    struct omp_wait wait = omp_wait_begin(omp_told(THING_JOBS_WAIT, THING_JOBS_WAIT, site), site);
     real_GOMP_taskwait_depend(depend);
     omp_wait_end(&wait);
 }
@@ -102,23 +103,19 @@ OMP_REAL(void, GOMP_taskgroup_end, (void))
         return;
     }
     struct omp_wait wait =
-        omp_wait_begin(said.id ? said : omp_sentence(THING_GCC_GROUP_WAIT, site, NULL));
+        omp_wait_begin(said.id ? said : omp_sentence(THING_GCC_GROUP_WAIT, site, NULL), site);
     real_GOMP_taskgroup_end();
     omp_wait_end(&wait);
 }
 
 /* --- one at a time --- */
 
-#define EXCLUSIVE(start, end, parameters, arguments, acquire, hold)                            \
-    OMP_ACQUIRES(start, parameters, arguments, acquire, pm_enter_at((hold), OMP_CALLER_SP(0))) \
-    OMP_RELEASES(end, parameters, arguments, pm_leave(hold))
-EXCLUSIVE(GOMP_critical_start, GOMP_critical_end, (void), (),
-          omp_critical(THING_MUTUAL_ACQUIRE, NULL), omp_critical(THING_MUTUAL, NULL))
-EXCLUSIVE(GOMP_critical_name_start, GOMP_critical_name_end, (void **variable), (variable),
-          omp_critical(THING_MUTUAL_ACQUIRE, variable), omp_critical(THING_MUTUAL, variable))
-EXCLUSIVE(GOMP_atomic_start, GOMP_atomic_end, (void), (),
-          omp_sentence(THING_MUTUAL_ACQUIRE, 1, "(atomic)"),
-          omp_sentence(THING_MUTUAL, 1, "(atomic)"))
+OMP_CRITICAL(GOMP_critical_start, (void), (), 0, NULL)
+OMP_CRITICAL_END(GOMP_critical_end, (void), (), 0, NULL)
+OMP_CRITICAL(GOMP_critical_name_start, (void **variable), (variable), 1, variable)
+OMP_CRITICAL_END(GOMP_critical_name_end, (void **variable), (variable), 1, variable)
+OMP_CRITICAL(GOMP_atomic_start, (void), (), 0, OMP_ATOMIC)
+OMP_CRITICAL_END(GOMP_atomic_end, (void), (), 0, OMP_ATOMIC)
 
 static __thread struct pm_sentence in_turn __attribute__((tls_model("initial-exec")));
 static struct pm_sentence its_turn(uintptr_t site)
@@ -129,26 +126,27 @@ static struct pm_sentence its_turn(uintptr_t site)
                   : omp_sentence(THING_GCC_IN_TURN_ACQUIRE, site, NULL);
 }
 OMP_ACQUIRES(GOMP_ordered_start, (void), (), its_turn(site), pm_enter_at(in_turn, OMP_CALLER_SP(0)))
-OMP_RELEASES(GOMP_ordered_end, (void), (), pm_leave(in_turn))
+OMP_RELEASES(GOMP_ordered_end, (void), (), pm_leave_at(in_turn, OMP_CALLER_SP(0)))
 
 /* ordered depend(sink: ...): a thread waits for iterations of others. Numbers of them, as many as
  * the loop has levels. */
-#define DOACROSS_WAIT(name)                                                                     \
-    PM_ADAPTER_EXPORT void name(PM_FORWARD_PARAMETERS);                                         \
-    PM_ADAPTER_EXPORT void name(PM_FORWARD_PARAMETERS)                                          \
-    {                                                                                           \
-        static void *real;                                                                      \
-        const pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;                   \
-        uintptr_t site = OMP_SITE;                                                              \
-        if (!pm_adapter_find(&real, #name, PM_OPENMP_LIBRARIES))                                \
-            return;                                                                             \
-        if (!omp_is_measured(site)) {                                                           \
-            (void)pm_forward(real, PM_FORWARD_WORDS, words);                                    \
-            return;                                                                             \
-        }                                                                                       \
-        struct omp_wait wait = omp_wait_begin(omp_sentence(THING_IN_TURN_ACQUIRE, site, NULL)); \
-        (void)pm_forward(real, PM_FORWARD_WORDS, words);                                        \
-        omp_wait_end(&wait);                                                                    \
+#define DOACROSS_WAIT(name)                                                        \
+    PM_ADAPTER_EXPORT void name(PM_FORWARD_PARAMETERS);                            \
+    PM_ADAPTER_EXPORT void name(PM_FORWARD_PARAMETERS)                             \
+    {                                                                              \
+        static void *real;                                                         \
+        const pm_forward_word words[PM_FORWARD_WORDS] = PM_FORWARD_ARGUMENTS;      \
+        uintptr_t site = OMP_SITE;                                                 \
+        if (!pm_adapter_find(&real, #name, PM_OPENMP_LIBRARIES))                   \
+            return;                                                                \
+        if (!omp_is_measured(site)) {                                              \
+            (void)pm_forward(real, PM_FORWARD_WORDS, words);                       \
+            return;                                                                \
+        }                                                                          \
+        struct omp_wait wait =                                                     \
+            omp_wait_begin(omp_sentence(THING_IN_TURN_ACQUIRE, site, NULL), site); \
+        (void)pm_forward(real, PM_FORWARD_WORDS, words);                           \
+        omp_wait_end(&wait);                                                       \
     }
 DOACROSS_WAIT(GOMP_doacross_wait)
 DOACROSS_WAIT(GOMP_doacross_ull_wait)
@@ -165,7 +163,7 @@ OMP_REAL(bool, GOMP_single_start, (void))
     bool waits = omp_here.next_waits;
     struct pm_sentence one = omp_told(THING_ONE, THING_GCC_ONE, site);
     if (is_done && source) {
-        omp_work_begin(one, OMP_CALLER_SP(0), 0);
+        omp_work_begin(one, site, OMP_CALLER_SP(0), 0);
     } else if (is_done) {
         pm_enter(one);
         pm_leave(one);
@@ -187,11 +185,11 @@ OMP_REAL(void *, GOMP_single_copy_start, (void))
     struct pm_sentence one = omp_told(THING_ONE, THING_GCC_ONE, site),
                        end = source ? omp_sentence_at(THING_ONE_END, site, source)
                                     : omp_sentence(THING_GCC_ONE_END, site, NULL);
-    struct omp_wait wait = omp_wait_begin(end);
+    struct omp_wait wait = omp_wait_begin(end, site);
     void *data = real_GOMP_single_copy_start();
     omp_wait_end(&wait);
     if (!data)
-        omp_work_begin(one, OMP_CALLER_SP(0), 0);
+        omp_work_begin(one, site, OMP_CALLER_SP(0), 0);
     if (source)
         omp_here.loop_end = end;
     return data;
@@ -206,9 +204,9 @@ OMP_REAL(void, GOMP_single_copy_end, (void *data))
         return;
     }
     struct pm_sentence end = omp_here.loop_end;
-    omp_work_pause();
+    omp_work_pause(OMP_CALLER_SP(1));
     struct omp_wait wait =
-        omp_wait_begin(end.id ? end : omp_sentence(THING_GCC_ONE_END, site, NULL));
+        omp_wait_begin(end.id ? end : omp_sentence(THING_GCC_ONE_END, site, NULL), site);
     real_GOMP_single_copy_end(data);
     omp_wait_end(&wait);
 }
@@ -243,7 +241,7 @@ static bool loop_begin(void *real, const struct begun *b)
     struct pm_sentence loop =
         omp_loop_at(b->site, source, schedule_of(b->name, b->words[schedule]));
     omp_here.next = NULL;
-    omp_work_begin(loop, b->sp, b->step ? (long)b->words[b->step - 1] : 1);
+    omp_work_begin(loop, b->site, b->sp, b->step ? (long)b->words[b->step - 1] : 1);
     omp_here.loop_end = source ? omp_sentence_at(THING_WORK_END, b->site, source)
                                : omp_sentence(THING_GCC_WORK_END, b->site, NULL);
     bool has_chunk = (pm_forward(real, b->n, b->words) & 0xff) != 0;
@@ -281,20 +279,21 @@ static bool loop_begin(void *real, const struct begun *b)
 #include "loops.def"
 
 /* The construct ends, and behind it there is a barrier. */
-#define WORK_END(type, name, thing)                                                              \
-    OMP_REAL(type, name, (void))                                                                 \
-    {                                                                                            \
-        uintptr_t site = OMP_SITE;                                                               \
-        if (!OMP_FOUND(name))                                                                    \
-            return (type)0;                                                                      \
-        if (!omp_is_measured(site))                                                              \
-            return real_##name();                                                                \
-        struct pm_sentence end = omp_here.loop_end;                                              \
-        omp_work_end();                                                                          \
-        struct omp_wait wait = omp_wait_begin(end.id ? end : omp_sentence((thing), site, NULL)); \
-        type result = real_##name();                                                             \
-        omp_wait_end(&wait);                                                                     \
-        return result;                                                                           \
+#define WORK_END(type, name, thing)                                                 \
+    OMP_REAL(type, name, (void))                                                    \
+    {                                                                               \
+        uintptr_t site = OMP_SITE;                                                  \
+        if (!OMP_FOUND(name))                                                       \
+            return (type)0;                                                         \
+        if (!omp_is_measured(site))                                                 \
+            return real_##name();                                                   \
+        struct pm_sentence end = omp_here.loop_end;                                 \
+        omp_work_end(OMP_CALLER_SP(0));                                             \
+        struct omp_wait wait =                                                      \
+            omp_wait_begin(end.id ? end : omp_sentence((thing), site, NULL), site); \
+        type result = real_##name();                                                \
+        omp_wait_end(&wait);                                                        \
+        return result;                                                              \
     }
 /* Results of functions without one are nothing. */
 WORK_END(int, GOMP_loop_end, THING_GCC_WORK_END)
@@ -302,13 +301,13 @@ WORK_END(int, GOMP_sections_end, THING_GCC_PARTS_END)
 WORK_END(bool, GOMP_loop_end_cancel, THING_GCC_WORK_END)
 WORK_END(bool, GOMP_sections_end_cancel, THING_GCC_PARTS_END)
 
-#define WORK_END_NOWAIT(name)          \
-    OMP_REAL(void, name, (void))       \
-    {                                  \
-        if (omp_is_measured(OMP_SITE)) \
-            omp_work_end();            \
-        if (OMP_FOUND(name))           \
-            real_##name();             \
+#define WORK_END_NOWAIT(name)               \
+    OMP_REAL(void, name, (void))            \
+    {                                       \
+        if (omp_is_measured(OMP_SITE))      \
+            omp_work_end(OMP_CALLER_SP(0)); \
+        if (OMP_FOUND(name))                \
+            real_##name();                  \
     }
 WORK_END_NOWAIT(GOMP_loop_end_nowait)
 WORK_END_NOWAIT(GOMP_sections_end_nowait)
@@ -318,7 +317,7 @@ WORK_END_NOWAIT(GOMP_sections_end_nowait)
 static void parts_begin(uintptr_t site, uintptr_t sp)
 {
     const char *source = omp_here.next;
-    omp_work_begin(omp_told(THING_PARTS, THING_GCC_PARTS, site), sp, 0);
+    omp_work_begin(omp_told(THING_PARTS, THING_GCC_PARTS, site), site, sp, 0);
     omp_here.loop_end = source ? omp_sentence_at(THING_PARTS_END, site, source)
                                : omp_sentence(THING_GCC_PARTS_END, site, NULL);
 }
@@ -375,8 +374,8 @@ static void run_region(void *data)
     struct omp_body body;
     omp_region_begin(region, &body);
     ((void (*)(void *))region->body)(region->data);
-    omp_work_end();
-    struct omp_wait wait = omp_wait_begin(region->end);
+    omp_work_end(pm_stack_pointer());
+    struct omp_wait wait = omp_wait_begin(region->end, 0);
     wait_for_team();
     omp_wait_end(&wait);
     omp_region_end(region, &body);
@@ -440,7 +439,7 @@ static void run_teams(void *data)
     struct omp_body body;
     omp_region_begin(region, &body);
     ((void (*)(void *))region->body)(region->data);
-    omp_work_end();
+    omp_work_end(pm_stack_pointer());
     omp_region_end(region, &body);
 }
 OMP_REAL(void, GOMP_teams_reg, (BODY, unsigned n_teams, unsigned limit, unsigned flags))
@@ -471,7 +470,7 @@ OMP_REAL(void, GOMP_target_ext,
         real_GOMP_target_ext(device, body, n, addresses, sizes, kinds, flags, depend, arguments);
         return;
     }
-    struct pm_sentence target = omp_told(THING_DEVICE, THING_DEVICE, site);
+    struct pm_sentence target = omp_called(omp_told(THING_DEVICE, THING_DEVICE, site), site);
     pm_enter(target);
     real_GOMP_target_ext(device, body, n, addresses, sizes, kinds, flags, depend, arguments);
     pm_leave(target);
@@ -551,14 +550,15 @@ OMP_REAL(void, GOMP_task,
     }
     size_t aligned = task_align((size_t)align);
     struct task task = task_of(THING_JOB, site, body, data, copy, (size_t)bytes, aligned);
-    pm_enter(task.task.create);
+    struct pm_sentence create = omp_called(task.task.create, site);
+    pm_enter(create);
     if (flags & DETACHES)
         real_GOMP_task(body, data, copy, bytes, align, now_or_later, flags, depend, priority,
                        detach);
     else
         real_GOMP_task(run_task, &task, copy_task, (long)task.data_at + bytes, (long)aligned,
                        now_or_later, flags, depend, priority, detach);
-    pm_leave(task.task.create);
+    pm_leave(create);
 }
 
 #define TASKLOOP(name, number)                                                                    \
@@ -577,7 +577,7 @@ OMP_REAL(void, GOMP_task,
         }                                                                                         \
         size_t aligned = task_align((size_t)align);                                               \
         struct task task = task_of(THING_JOBS, site, body, data, copy, (size_t)bytes, aligned);   \
-        struct omp_wait wait = omp_wait_begin(task.task.create);                                  \
+        struct omp_wait wait = omp_wait_begin(task.task.create, site);                            \
         real_##name(run_task, &task, copy_task, (long)task.data_at + bytes, (long)aligned, flags, \
                     n_tasks, priority, start, end, step);                                         \
         omp_wait_end(&wait);                                                                      \

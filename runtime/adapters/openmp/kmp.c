@@ -55,8 +55,8 @@ static void run_region(int *thread, int *bound, const struct omp_region *region)
     struct omp_body body;
     omp_region_begin(region, &body);
     call_body(region, thread, bound);
-    omp_work_end();
-    struct omp_wait wait = omp_wait_begin(region->end);
+    omp_work_end(pm_stack_pointer());
+    struct omp_wait wait = omp_wait_begin(region->end, 0);
     if (OMP_FOUND(__kmpc_barrier))
         real___kmpc_barrier(region->where, *thread);
     omp_wait_end(&wait);
@@ -97,7 +97,7 @@ static void run_teams(int *thread, int *bound, const struct omp_region *region)
     struct omp_body body;
     omp_region_begin(region, &body);
     call_body(region, thread, bound);
-    omp_work_end();
+    omp_work_end(pm_stack_pointer());
     omp_region_end(region, &body);
 }
 
@@ -173,18 +173,18 @@ static enum omp_thing barrier_of(const struct place *place)
 }
 
 /* type: of what it returns, int where that is nothing. */
-#define WAITS(type, name, parameters, arguments, thing)                  \
-    OMP_REAL(type, name, parameters)                                     \
-    {                                                                    \
-        uintptr_t site = OMP_SITE;                                       \
-        if (!OMP_FOUND(name))                                            \
-            return (type)0;                                              \
-        if (!omp_is_measured(site))                                      \
-            return real_##name arguments;                                \
-        struct omp_wait wait = omp_wait_begin(at((thing), site, place)); \
-        type result = real_##name arguments;                             \
-        omp_wait_end(&wait);                                             \
-        return result;                                                   \
+#define WAITS(type, name, parameters, arguments, thing)                        \
+    OMP_REAL(type, name, parameters)                                           \
+    {                                                                          \
+        uintptr_t site = OMP_SITE;                                             \
+        if (!OMP_FOUND(name))                                                  \
+            return (type)0;                                                    \
+        if (!omp_is_measured(site))                                            \
+            return real_##name arguments;                                      \
+        struct omp_wait wait = omp_wait_begin(at((thing), site, place), site); \
+        type result = real_##name arguments;                                   \
+        omp_wait_end(&wait);                                                   \
+        return result;                                                         \
     }
 #define BARRIER(type, name) WAITS(type, name, (WHERE), (place, thread), barrier_of(place))
 BARRIER(int, __kmpc_cancel_barrier)
@@ -215,21 +215,18 @@ PM_ADAPTER_EXPORT void __kmpc_barrier(WHERE)
         real___kmpc_barrier(place, thread);
         return;
     }
-    omp_work_end();
-    struct omp_wait wait = omp_wait_begin(at(barrier_of(place), site, place));
+    omp_work_end(OMP_CALLER_SP(2));
+    struct omp_wait wait = omp_wait_begin(at(barrier_of(place), site, place), site);
     real___kmpc_barrier(place, thread);
     omp_wait_end(&wait);
 }
 
 /* --- one at a time --- */
 
-#define CRITICAL_BEGINS pm_enter_at(omp_critical(THING_MUTUAL, lock), OMP_CALLER_SP(4))
-OMP_ACQUIRES(__kmpc_critical, (WHERE, void *lock), (place, thread, lock),
-             omp_critical(THING_MUTUAL_ACQUIRE, lock), CRITICAL_BEGINS)
-OMP_ACQUIRES(__kmpc_critical_with_hint, (WHERE, void *lock, unsigned hint),
-             (place, thread, lock, hint), omp_critical(THING_MUTUAL_ACQUIRE, lock), CRITICAL_BEGINS)
-OMP_RELEASES(__kmpc_end_critical, (WHERE, void *lock), (place, thread, lock),
-             pm_leave(omp_critical(THING_MUTUAL, lock)))
+OMP_CRITICAL(__kmpc_critical, (WHERE, void *lock), (place, thread, lock), 3, lock)
+OMP_CRITICAL(__kmpc_critical_with_hint, (WHERE, void *lock, unsigned hint),
+             (place, thread, lock, hint), 4, lock)
+OMP_CRITICAL_END(__kmpc_end_critical, (WHERE, void *lock), (place, thread, lock), 3, lock)
 
 WAITS(int, __kmpc_doacross_wait, (WHERE, const long *iterations), (place, thread, iterations),
       THING_IN_TURN_ACQUIRE)
@@ -237,7 +234,7 @@ WAITS(int, __kmpc_doacross_wait, (WHERE, const long *iterations), (place, thread
 static __thread struct pm_sentence in_turn __attribute__((tls_model("initial-exec")));
 OMP_ACQUIRES(__kmpc_ordered, (WHERE), (place, thread), at(THING_IN_TURN_ACQUIRE, site, place),
              (in_turn = at(THING_IN_TURN, site, place), pm_enter_at(in_turn, OMP_CALLER_SP(2))))
-OMP_RELEASES(__kmpc_end_ordered, (WHERE), (place, thread), pm_leave(in_turn))
+OMP_RELEASES(__kmpc_end_ordered, (WHERE), (place, thread), pm_leave_at(in_turn, OMP_CALLER_SP(2)))
 
 /* --- worksharing --- */
 
@@ -246,22 +243,22 @@ OMP_REAL(int, __kmpc_single, (WHERE))
     uintptr_t site = OMP_SITE;
     int is_done = OMP_FOUND(__kmpc_single) ? real___kmpc_single(place, thread) : 0;
     if (is_done && omp_is_measured(site))
-        omp_work_begin(at(THING_ONE, site, place), OMP_CALLER_SP(2), 0);
+        omp_work_begin(at(THING_ONE, site, place), site, OMP_CALLER_SP(2), 0);
     return is_done;
 }
-OMP_RELEASES(__kmpc_end_single, (WHERE), (place, thread), omp_work_end())
+OMP_RELEASES(__kmpc_end_single, (WHERE), (place, thread), omp_work_end(OMP_CALLER_SP(2)))
 
 /* In the thread that does it. */
-#define CHOSEN(name, end, parameters, arguments, n_arguments, thing)                 \
-    OMP_REAL(int, name, parameters)                                                  \
-    {                                                                                \
-        uintptr_t site = OMP_SITE;                                                   \
-        int is_done = OMP_FOUND(name) ? real_##name arguments : 0;                   \
-        if (is_done && omp_is_measured(site))                                        \
-            omp_work_begin(at((thing), site, place), OMP_CALLER_SP(n_arguments), 0); \
-        return is_done;                                                              \
-    }                                                                                \
-    OMP_RELEASES(end, (WHERE), (place, thread), omp_work_end())
+#define CHOSEN(name, end, parameters, arguments, n_arguments, thing)                       \
+    OMP_REAL(int, name, parameters)                                                        \
+    {                                                                                      \
+        uintptr_t site = OMP_SITE;                                                         \
+        int is_done = OMP_FOUND(name) ? real_##name arguments : 0;                         \
+        if (is_done && omp_is_measured(site))                                              \
+            omp_work_begin(at((thing), site, place), site, OMP_CALLER_SP(n_arguments), 0); \
+        return is_done;                                                                    \
+    }                                                                                      \
+    OMP_RELEASES(end, (WHERE), (place, thread), omp_work_end(OMP_CALLER_SP(2)))
 CHOSEN(__kmpc_master, __kmpc_end_master, (WHERE), (place, thread), 2, THING_MASTER)
 CHOSEN(__kmpc_masked, __kmpc_end_masked, (WHERE, int filter), (place, thread, filter), 3,
        THING_MASKED)
@@ -325,7 +322,7 @@ static struct pm_sentence work_at(const struct place *place, int schedule, uintp
             return;                                                                               \
         bool is_told = omp_is_measured(site) && !(place && place->flags & OF_DISTRIBUTE);         \
         if (is_told)                                                                              \
-            omp_work_begin(work_at(place, schedule, site), OMP_CALLER_SP(9), 0);                  \
+            omp_work_begin(work_at(place, schedule, site), site, OMP_CALLER_SP(9), 0);            \
         real___kmpc_for_static_init_##suffix(place, thread, schedule, is_last, low, high, stride, \
                                              step, chunk);                                        \
         if (is_told)                                                                              \
@@ -337,33 +334,33 @@ STATIC_LOOP(4, int, int)
 STATIC_LOOP(4u, unsigned, int)
 STATIC_LOOP(8, long, long)
 STATIC_LOOP(8u, unsigned long, long)
-OMP_RELEASES(__kmpc_for_static_fini, (WHERE), (place, thread), omp_work_end())
+OMP_RELEASES(__kmpc_for_static_fini, (WHERE), (place, thread), omp_work_end(OMP_CALLER_SP(2)))
 
-#define SHARED_LOOP(suffix, number, step_type)                                                \
-    OMP_REAL(void, __kmpc_dispatch_init_##suffix,                                             \
-             (WHERE, int schedule, number low, number high, step_type step, step_type chunk)) \
-    {                                                                                         \
-        uintptr_t site = OMP_SITE;                                                            \
-        if (!OMP_FOUND(__kmpc_dispatch_init_##suffix))                                        \
-            return;                                                                           \
-        if (omp_is_measured(site))                                                            \
-            omp_work_begin(work_at(place, schedule, site), OMP_CALLER_SP(7), (long)step);     \
-        real___kmpc_dispatch_init_##suffix(place, thread, schedule, low, high, step, chunk);  \
-    }                                                                                         \
-    OMP_REAL(int, __kmpc_dispatch_next_##suffix,                                              \
-             (WHERE, int *is_last, number *low, number *high, step_type *stride))             \
-    {                                                                                         \
-        if (!OMP_FOUND(__kmpc_dispatch_next_##suffix))                                        \
-            return 0;                                                                         \
-        int has_chunk =                                                                       \
-            real___kmpc_dispatch_next_##suffix(place, thread, is_last, low, high, stride);    \
-        if (!omp_is_measured(OMP_SITE))                                                       \
-            return has_chunk;                                                                 \
-        if (has_chunk)                                                                        \
-            omp_chunk((long)*low, (long)*high + (omp_here.step > 0 ? 1 : -1));                \
-        else                                                                                  \
-            omp_work_end();                                                                   \
-        return has_chunk;                                                                     \
+#define SHARED_LOOP(suffix, number, step_type)                                                  \
+    OMP_REAL(void, __kmpc_dispatch_init_##suffix,                                               \
+             (WHERE, int schedule, number low, number high, step_type step, step_type chunk))   \
+    {                                                                                           \
+        uintptr_t site = OMP_SITE;                                                              \
+        if (!OMP_FOUND(__kmpc_dispatch_init_##suffix))                                          \
+            return;                                                                             \
+        if (omp_is_measured(site))                                                              \
+            omp_work_begin(work_at(place, schedule, site), site, OMP_CALLER_SP(7), (long)step); \
+        real___kmpc_dispatch_init_##suffix(place, thread, schedule, low, high, step, chunk);    \
+    }                                                                                           \
+    OMP_REAL(int, __kmpc_dispatch_next_##suffix,                                                \
+             (WHERE, int *is_last, number *low, number *high, step_type *stride))               \
+    {                                                                                           \
+        if (!OMP_FOUND(__kmpc_dispatch_next_##suffix))                                          \
+            return 0;                                                                           \
+        int has_chunk =                                                                         \
+            real___kmpc_dispatch_next_##suffix(place, thread, is_last, low, high, stride);      \
+        if (!omp_is_measured(OMP_SITE))                                                         \
+            return has_chunk;                                                                   \
+        if (has_chunk)                                                                          \
+            omp_chunk((long)*low, (long)*high + (omp_here.step > 0 ? 1 : -1));                  \
+        else                                                                                    \
+            omp_work_end(OMP_CALLER_SP(5));                                                     \
+        return has_chunk;                                                                       \
     }
 SHARED_LOOP(4, int, int)
 SHARED_LOOP(4u, unsigned, int)
@@ -418,18 +415,19 @@ static bool is_ours(const void *task)
     return ((int (*const *)(int, void *))task)[1] == run_task;
 }
 
-#define CREATES(name, parameters, arguments)                    \
-    OMP_REAL(int, name, parameters)                             \
-    {                                                           \
-        if (!OMP_FOUND(name))                                   \
-            return 0;                                           \
-        if (!omp_is_measured(OMP_SITE) || !is_ours(task))       \
-            return real_##name arguments;                       \
-        struct pm_sentence create = task_of(task)->task.create; \
-        pm_enter(create);                                       \
-        int result = real_##name arguments;                     \
-        pm_leave(create);                                       \
-        return result;                                          \
+#define CREATES(name, parameters, arguments)                                      \
+    OMP_REAL(int, name, parameters)                                               \
+    {                                                                             \
+        if (!OMP_FOUND(name))                                                     \
+            return 0;                                                             \
+        uintptr_t site = OMP_SITE;                                                \
+        if (!omp_is_measured(site) || !is_ours(task))                             \
+            return real_##name arguments;                                         \
+        struct pm_sentence create = omp_called(task_of(task)->task.create, site); \
+        pm_enter(create);                                                         \
+        int result = real_##name arguments;                                       \
+        pm_leave(create);                                                         \
+        return result;                                                            \
     }
 CREATES(__kmpc_omp_task, (WHERE, void *task), (place, thread, task))
 CREATES(__kmpc_omp_task_with_deps,
@@ -470,7 +468,7 @@ OMP_REAL(void, __kmpc_omp_task_complete_if0, (WHERE, void *task))
         struct omp_task loop =                                                               \
             omp_task_of(THING_JOBS, (const void *)task_of(task)->body, site, place->source); \
         task_of(task)->task = loop;                                                          \
-        struct omp_wait wait = omp_wait_begin(loop.create);                                  \
+        struct omp_wait wait = omp_wait_begin(loop.create, site);                            \
         real_##name arguments;                                                               \
         omp_wait_end(&wait);                                                                 \
     }

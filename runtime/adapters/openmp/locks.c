@@ -36,37 +36,40 @@ static void lock_is_made(const void *lock, uintptr_t site, bool is_fortran)
             lock_is_made(lock, OMP_SITE, (is_fortran)); \
     }
 /* taken: how often, now; 0: not. */
-#define TRIES(name, is_fortran)                                          \
-    OMP_REAL(int, name, (void *lock))                                    \
-    {                                                                    \
-        if (!OMP_FOUND(name))                                            \
-            return 0;                                                    \
-        if (!omp_is_measured(OMP_SITE))                                  \
-            return real_##name(lock);                                    \
-        struct pm_sentence said = acquire(lock, OMP_SITE, (is_fortran)); \
-        pm_enter(said);                                                  \
-        int taken = real_##name(lock);                                   \
-        pm_leave(said);                                                  \
-        return taken;                                                    \
+#define TRIES(name, is_fortran)                                                        \
+    OMP_REAL(int, name, (void *lock))                                                  \
+    {                                                                                  \
+        if (!OMP_FOUND(name))                                                          \
+            return 0;                                                                  \
+        uintptr_t site = OMP_SITE;                                                     \
+        if (!omp_is_measured(site))                                                    \
+            return real_##name(lock);                                                  \
+        struct pm_sentence said = omp_called(acquire(lock, site, (is_fortran)), site); \
+        pm_enter(said);                                                                \
+        int taken = real_##name(lock);                                                 \
+        pm_leave(said);                                                                \
+        return taken;                                                                  \
     }
-#define TAKES(name, attempt, is_fortran)                                 \
-    OMP_REAL(void, name, (void *lock))                                   \
-    {                                                                    \
-        if (!OMP_FOUND(name))                                            \
-            return;                                                      \
-        if (!omp_is_measured(OMP_SITE) || !OMP_FOUND(attempt)) {         \
-            real_##name(lock);                                           \
-            return;                                                      \
-        }                                                                \
-        struct pm_sentence said = acquire(lock, OMP_SITE, (is_fortran)); \
-        if (real_##attempt(lock)) {                                      \
-            pm_enter(said);                                              \
-            pm_leave(said);                                              \
-            return;                                                      \
-        }                                                                \
-        struct omp_wait wait = omp_wait_begin(said);                     \
-        real_##name(lock);                                               \
-        omp_wait_end(&wait);                                             \
+#define TAKES(name, attempt, is_fortran)                             \
+    OMP_REAL(void, name, (void *lock))                               \
+    {                                                                \
+        if (!OMP_FOUND(name))                                        \
+            return;                                                  \
+        uintptr_t site = OMP_SITE;                                   \
+        if (!omp_is_measured(site) || !OMP_FOUND(attempt)) {         \
+            real_##name(lock);                                       \
+            return;                                                  \
+        }                                                            \
+        struct pm_sentence said = acquire(lock, site, (is_fortran)); \
+        if (real_##attempt(lock)) {                                  \
+            said = omp_called(said, site);                           \
+            pm_enter(said);                                          \
+            pm_leave(said);                                          \
+            return;                                                  \
+        }                                                            \
+        struct omp_wait wait = omp_wait_begin(said, site);           \
+        real_##name(lock);                                           \
+        omp_wait_end(&wait);                                         \
     }
 #define LOCKS(word, end, is_fortran)                                                  \
     MAKES(omp_init_##word##end, is_fortran, (void *lock), (lock))                     \

@@ -18,7 +18,7 @@
 #define PM_ADAPTER_OPENMP_H
 
 #include "format/pm_omp.h"
-#include "runtime/adapters/adapter.h"
+#include "runtime/adapters/common/ticks.h"
 
 #include <stddef.h>
 
@@ -85,6 +85,7 @@ struct omp_thread {
 };
 extern __thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
 extern struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
+extern struct pm_adapter_ticks omp_ticks;
 
 /* Begins the function that stands for the library's of that name, real_NAME once it was found. */
 #define OMP_REAL(type, name, parameters)    \
@@ -94,7 +95,22 @@ extern struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
 #define OMP_FOUND(name) pm_adapter_real(&real_##name, #name, PM_OPENMP_LIBRARIES)
 
 /* False: nobody measures, or the caller is the library itself. site: a return address. */
-bool omp_is_measured(uintptr_t site);
+extern uintptr_t omp_library_start, omp_library_end;
+extern bool omp_is_defined;
+void omp_define(void);
+PM_WORDS_INLINE bool omp_is_measured(uintptr_t site)
+{
+    if (!pm_words_of_runtime() || site - omp_library_start < omp_library_end - omp_library_start)
+        return false;
+    if (__builtin_expect(!__atomic_load_n(&omp_is_defined, __ATOMIC_ACQUIRE), 0))
+        omp_define();
+    return true;
+}
+/* As the call says it that returns to the site: it counts for its statement. */
+PM_WORDS_INLINE struct pm_sentence omp_called(struct pm_sentence sentence, uintptr_t site)
+{
+    return pm_called_from(sentence, (const void *)site);
+}
 /* What is said of the construct there. site: a return address; name: of what has one of its own,
  * else NULL. */
 struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char *name);
@@ -111,8 +127,12 @@ struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site);
 void omp_forget(enum omp_thing thing, uintptr_t site);
 /* What omp_sentence says of code, from now on said of what is at this address. */
 struct pm_sentence omp_sentence_for(enum omp_thing thing, uintptr_t address, uintptr_t site);
-/* Of a critical section: variable, that it is told by, or NULL. */
-struct pm_sentence omp_critical(enum omp_thing thing, const void *variable);
+/* Of a critical section: variable, that it is told by, or NULL, or OMP_ATOMIC. */
+#define OMP_ATOMIC ((const void *)1)
+struct omp_exclusive {
+    struct pm_sentence acquire, hold;
+};
+struct omp_exclusive omp_critical(const void *variable);
 /* Calls from this code are the library's own. */
 void omp_library_is(const void *function);
 
@@ -127,23 +147,26 @@ void omp_library_is(const void *function);
 
 struct omp_wait {
     struct pm_sentence sentence;
-    uint64_t start_ns, tasks_ns;
+    struct pm_adapter_look start;
+    uint64_t tasks_ns;
 };
 
-PM_WORDS_INLINE struct omp_wait omp_wait_begin(struct pm_sentence sentence)
+/* site: that the call returns to which waits; 0: none of the program's. */
+PM_WORDS_INLINE struct omp_wait omp_wait_begin(struct pm_sentence sentence, uintptr_t site)
 {
-    pm_enter(sentence);
+    struct pm_sentence call = omp_called(sentence, site);
+    pm_enter(call);
     omp_here.n_waits++;
-    return (struct omp_wait){sentence, pm_adapter_now_ns(), omp_here.tasks_ns};
+    return (struct omp_wait){call, pm_adapter_look(&omp_ticks), omp_here.tasks_ns};
 }
 
 /* Tasks that were done meanwhile are no waiting. */
 PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
 {
-    uint64_t end_ns = pm_adapter_now_ns(), spent_ns = end_ns - wait->start_ns,
+    uint64_t spent_ns = pm_adapter_since(&omp_ticks, &wait->start),
              tasks_ns = omp_here.tasks_ns - wait->tasks_ns;
     omp_here.n_waits--;
-    if (wait->start_ns && end_ns > wait->start_ns && spent_ns > tasks_ns)
+    if (spent_ns > tasks_ns)
         pm_cost(omp_wait_ns, spent_ns - tasks_ns);
     pm_leave(wait->sentence);
 }
@@ -161,11 +184,12 @@ PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
             real_##name arguments;                                 \
             return;                                                \
         }                                                          \
-        struct omp_wait wait = omp_wait_begin(acquire);            \
+        struct omp_wait wait = omp_wait_begin(acquire, site);      \
         real_##name arguments;                                     \
         omp_wait_end(&wait);                                       \
         begins;                                                    \
     }
+/* Where the stack pointer is as it was at its begin, leaving takes 3 ns, else 30. */
 #define OMP_RELEASES(name, parameters, arguments, ends) \
     OMP_REAL(void, name, parameters)                    \
     {                                                   \
@@ -174,6 +198,26 @@ PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
         if (OMP_FOUND(name))                            \
             real_##name arguments;                      \
     }
+/* Critical sections. variable: that they are told by, or NULL. n: how many arguments there are. */
+#define OMP_CRITICAL(name, parameters, arguments, n, variable)     \
+    OMP_REAL(void, name, parameters)                               \
+    {                                                              \
+        uintptr_t site = OMP_SITE;                                 \
+        if (!OMP_FOUND(name))                                      \
+            return;                                                \
+        if (!omp_is_measured(site)) {                              \
+            real_##name arguments;                                 \
+            return;                                                \
+        }                                                          \
+        struct omp_exclusive said = omp_critical(variable);        \
+        struct omp_wait wait = omp_wait_begin(said.acquire, site); \
+        real_##name arguments;                                     \
+        omp_wait_end(&wait);                                       \
+        pm_enter_at(said.hold, OMP_CALLER_SP(n));                  \
+    }
+#define OMP_CRITICAL_END(name, parameters, arguments, n, variable) \
+    OMP_RELEASES(name, parameters, arguments,                      \
+                 pm_leave_at(omp_critical(variable).hold, OMP_CALLER_SP(n)))
 
 /* --- regions and tasks: what their bodies are called within. These begin in the frame that calls
  * the body, so all of it is inlined there. --- */
@@ -232,11 +276,13 @@ struct omp_task omp_task_of(enum omp_thing thing, const void *body, uintptr_t si
                             const char *source);
 struct omp_doing {
     struct omp_thread before;
-    uint64_t start_ns;
+    struct pm_adapter_look start; /* at 0: nobody waits */
 };
 PM_WORDS_INLINE void omp_task_begin(const struct omp_task *task, struct omp_doing *ret_doing)
 {
-    *ret_doing = (struct omp_doing){omp_here, omp_here.n_waits ? pm_adapter_now_ns() : 0};
+    *ret_doing = (struct omp_doing){.before = omp_here};
+    if (omp_here.n_waits)
+        ret_doing->start = pm_adapter_look(&omp_ticks);
     omp_here.function = task->function;
     omp_here.loop.id = omp_here.loop_end.id = 0;
     omp_here.next = NULL;
@@ -248,36 +294,37 @@ PM_WORDS_INLINE void omp_task_end(const struct omp_task *task, const struct omp_
 {
     pm_leave(task->task);
     pm_release(task->cause);
-    uint64_t end_ns = doing->start_ns ? pm_adapter_now_ns() : 0;
     omp_here = doing->before;
-    if (end_ns > doing->start_ns)
-        omp_here.tasks_ns += end_ns - doing->start_ns;
+    if (doing->start.at)
+        omp_here.tasks_ns += pm_adapter_since(&omp_ticks, &doing->start);
 }
 
 /* --- worksharing --- */
 
-PM_WORDS_INLINE void omp_work_end(void)
+/* sp: of the frame that it is in, as it was begun: elsewhere it takes 30 ns more. */
+PM_WORDS_INLINE void omp_work_end(uintptr_t sp)
 {
     if (omp_here.loop.id)
-        pm_leave(omp_here.loop);
+        pm_leave_at(omp_here.loop, sp);
     omp_here.loop.id = omp_here.loop_end.id = 0;
 }
 
 /* said: of a loop, of sections, or of a single construct. step: of a loop, 0: not known. One that
  * was cancelled has not ended. */
-PM_WORDS_INLINE void omp_work_begin(struct pm_sentence said, uintptr_t sp, long step)
+PM_WORDS_INLINE void omp_work_begin(struct pm_sentence said, uintptr_t site, uintptr_t sp,
+                                    long step)
 {
-    omp_work_end();
-    omp_here.loop = said;
+    omp_work_end(sp);
+    omp_here.loop = omp_called(said, site);
     omp_here.step = step;
-    pm_enter_at(said, sp);
+    pm_enter_at(omp_here.loop, sp);
 }
 
 /* It ends, and what waits behind it is still to come. */
-PM_WORDS_INLINE void omp_work_pause(void)
+PM_WORDS_INLINE void omp_work_pause(uintptr_t sp)
 {
     if (omp_here.loop.id)
-        pm_leave(omp_here.loop);
+        pm_leave_at(omp_here.loop, sp);
     omp_here.loop.id = 0;
 }
 

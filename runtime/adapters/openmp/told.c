@@ -42,7 +42,7 @@ void omp_share(unsigned long n, long chunk)
 static void loop_is_told(const char *source, unsigned long n, long chunk, bool waits,
                          uintptr_t site, uintptr_t sp)
 {
-    omp_work_begin(omp_loop_at(site, source, "static loop"), sp, 0);
+    omp_work_begin(omp_loop_at(site, source, "static loop"), site, sp, 0);
     if (waits)
         omp_here.loop_end = omp_sentence_at(THING_WORK_END, site, source);
     omp_share(n, chunk);
@@ -71,13 +71,13 @@ OMP_REAL(int, omp_get_team_size, (int level, const char *source, unsigned long n
         loop_is_told(source, n, chunk, level == PM_OMP_LOOP, site, OMP_CALLER_SP(4));
         break;
     case PM_OMP_MASTER:
-        omp_work_begin(omp_sentence_at(THING_MASTER, site, source), OMP_CALLER_SP(4), 0);
+        omp_work_begin(omp_sentence_at(THING_MASTER, site, source), site, OMP_CALLER_SP(4), 0);
         break;
     case PM_OMP_MASKED:
-        omp_work_begin(omp_sentence_at(THING_MASKED, site, source), OMP_CALLER_SP(4), 0);
+        omp_work_begin(omp_sentence_at(THING_MASKED, site, source), site, OMP_CALLER_SP(4), 0);
         break;
     case PM_OMP_END:
-        omp_work_pause();
+        omp_work_pause(OMP_CALLER_SP(4));
         break;
     }
     return -1;

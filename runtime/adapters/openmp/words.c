@@ -16,13 +16,16 @@ enum {
 static struct construct {
     uintptr_t key; /* first, 0: free (common/table.h) */
     uint32_t sentence;
+    uint32_t acquire; /* of a critical section: of coming into it */
     const char *function;
 } constructs[TABLE_ENTRIES], others[N_OMP_THINGS];
 static uint32_t n_constructs;
 
 __thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
 struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
-static uintptr_t library_start, library_end;
+struct pm_adapter_ticks omp_ticks;
+uintptr_t omp_library_start, omp_library_end;
+bool omp_is_defined;
 static struct pm_level level;
 static struct pm_verb verbs[N_OMP_VERBS];
 
@@ -45,24 +48,23 @@ static void define_words(void)
     omp_wait_ns = pm_define_metric("omp_wait_ns", "ns", "time");
     omp_chunks = pm_define_metric("omp_chunks", "", "count");
     omp_iterations = pm_define_metric("omp_iterations", "", "count");
+    pm_adapter_learn(&omp_ticks, pm_adapter_now_ns());
+    __atomic_store_n(&omp_is_defined, true, __ATOMIC_RELEASE);
 }
 
 void omp_library_is(const void *function)
 {
     struct dl_find_object found;
-    if (library_end != 0 || _dl_find_object((void *)(uintptr_t)function, &found) != 0)
+    if (omp_library_end != 0 || _dl_find_object((void *)(uintptr_t)function, &found) != 0)
         return;
-    library_start = (uintptr_t)found.dlfo_map_start;
-    library_end = (uintptr_t)found.dlfo_map_end;
+    omp_library_start = (uintptr_t)found.dlfo_map_start;
+    omp_library_end = (uintptr_t)found.dlfo_map_end;
 }
 
-bool omp_is_measured(uintptr_t site)
+void omp_define(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!pm_words_of_runtime() || site - library_start < library_end - library_start)
-        return false;
     pthread_once(&once, define_words);
-    return true;
 }
 
 /* --- names --- */
@@ -208,35 +210,49 @@ static struct construct *entry_of(uintptr_t key)
                                MAX_CONSTRUCTS, key);
 }
 
-/* caller: as in struct where. */
-static struct construct *construct_where(enum omp_thing thing, struct where where, const char *name)
+/* name: of what has one of its own, else NULL. */
+__attribute__((noinline)) static void define_construct(struct construct *c, enum omp_thing thing,
+                                                       struct where *where, const char *name)
 {
-    uintptr_t key = where.source ? (uintptr_t)where.source : where.site;
-    struct construct *c = entry_of(key * 64 + thing + 1);
-    _Static_assert(N_OMP_THINGS < 64, "a place has a key for each");
-    if (!c) {
-        c = &others[thing];
+    if (c == &others[thing]) {
         name = "(other constructs)";
-        where = (struct where){0};
+        *where = (struct where){0};
     }
-    if (__builtin_expect(__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) != 0, 1))
-        return c;
-    uint32_t sentence = define(thing, &where, name);
-    char *function = *where.function ? strdup(where.function) : NULL;
+    uint32_t sentence = define(thing, where, name);
+    char *function = *where->function ? strdup(where->function) : NULL;
     const char *none = NULL; /* several may define it at once */
     if (function && !__atomic_compare_exchange_n(&c->function, &none, function, false,
                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         free(function);
     __atomic_store_n(&c->sentence, sentence, __ATOMIC_RELEASE);
-    return c;
 }
 
+/* The entry of what is told by its source, or its code. */
+static inline struct construct *construct_at(enum omp_thing thing, uintptr_t site,
+                                             const char *source)
+{
+    uintptr_t key = source ? (uintptr_t)source : site;
+    struct construct *c = entry_of(key * 64 + thing + 1);
+    _Static_assert(N_OMP_THINGS < 64, "a place has a key for each");
+    return c ? c : &others[thing];
+}
+
+static inline bool is_defined(const struct construct *c)
+{
+    return __builtin_expect(__atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE) != 0, 1);
+}
+
+/* caller: as in struct where. */
 static struct construct *construct_of(enum omp_thing thing, uintptr_t site, uintptr_t caller,
                                       const char *source, const char *name)
 {
-    struct where where = {
-        .site = site, .caller = caller, .source = is_known(source) ? source : NULL};
-    return construct_where(thing, where, name);
+    source = is_known(source) ? source : NULL;
+    struct construct *c = construct_at(thing, site, source);
+    if (is_defined(c))
+        return c;
+    struct where where = {.site = site, .caller = caller, .source = source};
+    define_construct(c, thing, &where, name);
+    return c;
 }
 
 struct pm_sentence omp_sentence(enum omp_thing thing, uintptr_t site, const char *name)
@@ -255,18 +271,26 @@ struct pm_sentence omp_sentence_at(enum omp_thing thing, uintptr_t site, const c
     return (struct pm_sentence){construct_of(thing, site, site, source, NULL)->sentence};
 }
 
+static struct pm_sentence loop_at(enum omp_thing thing, uintptr_t site, uintptr_t caller,
+                                  const char *source, const char *schedule)
+{
+    struct construct *c = construct_at(thing, site, source);
+    if (!is_defined(c)) {
+        struct where where = {.site = site, .caller = caller, .source = source, .kind = schedule};
+        define_construct(c, thing, &where, NULL);
+    }
+    return (struct pm_sentence){c->sentence};
+}
+
 struct pm_sentence omp_loop_at(uintptr_t site, const char *source, const char *schedule)
 {
-    struct where where = {
-        .site = site, .caller = site, .source = is_known(source) ? source : NULL, .kind = schedule};
-    return (struct pm_sentence){
-        construct_where(source ? THING_WORK : THING_GCC_WORK, where, NULL)->sentence};
+    enum omp_thing thing = source ? THING_WORK : THING_GCC_WORK;
+    return loop_at(thing, site, site, is_known(source) ? source : NULL, schedule);
 }
 
 struct pm_sentence omp_loop_of(const void *body, uintptr_t site, const char *schedule)
 {
-    struct where where = {.site = (uintptr_t)body + 1, .caller = site, .kind = schedule};
-    return (struct pm_sentence){construct_where(THING_WORK, where, NULL)->sentence};
+    return loop_at(THING_WORK, (uintptr_t)body + 1, site, NULL, schedule);
 }
 
 struct pm_sentence omp_known(enum omp_thing thing, uintptr_t site)
@@ -300,6 +324,10 @@ static void name_critical(const void *variable, char name[PM_ADAPTER_NAME_BYTES]
 {
     static const char prefix[] = ".gomp_critical_user_";
     char text[PM_ADAPTER_NAME_BYTES] = "";
+    if (variable == OMP_ATOMIC) {
+        snprintf(name, PM_ADAPTER_NAME_BYTES, "(atomic)");
+        return;
+    }
     if (variable && !pm_adapter_name_of((uintptr_t)variable, false, text))
         snprintf(text, sizeof text, "critical at %p", variable);
     const char *own =
@@ -313,15 +341,28 @@ static void name_critical(const void *variable, char name[PM_ADAPTER_NAME_BYTES]
         snprintf(name, PM_ADAPTER_NAME_BYTES, "%.*s", (int)n, own);
 }
 
-struct pm_sentence omp_critical(enum omp_thing thing, const void *variable)
+static struct omp_exclusive define_critical(struct construct *c, const void *variable)
 {
-    uintptr_t site = (uintptr_t)variable;
-    struct pm_sentence known = omp_known(thing, site);
-    char name[PM_ADAPTER_NAME_BYTES];
-    if (__builtin_expect(known.id != 0, 1))
-        return known;
-    name_critical(variable, name);
-    return omp_sentence(thing, site, name);
+    char name[PM_ADAPTER_NAME_BYTES] = "(other constructs)";
+    struct where where = {0};
+    if (c != &others[THING_MUTUAL])
+        name_critical(variable, name);
+    struct omp_exclusive said = {{define(THING_MUTUAL_ACQUIRE, &where, name)},
+                                 {define(THING_MUTUAL, &where, name)}};
+    __atomic_store_n(&c->acquire, said.acquire.id, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->sentence, said.hold.id, __ATOMIC_RELEASE);
+    return said;
+}
+
+struct omp_exclusive omp_critical(const void *variable)
+{
+    struct construct *c = entry_of((uintptr_t)variable * 64 + THING_MUTUAL + 1);
+    if (!c)
+        c = &others[THING_MUTUAL];
+    uint32_t hold = __atomic_load_n(&c->sentence, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(hold == 0, 0))
+        return define_critical(c, variable);
+    return (struct omp_exclusive){{__atomic_load_n(&c->acquire, __ATOMIC_RELAXED)}, {hold}};
 }
 
 /* --- regions and tasks --- */
