@@ -1,6 +1,7 @@
 /* perfmap report */
 #include "cmd/core/archives.h"
 #include "cmd/show/formats.h"
+#include "cmd/show/html.h"
 #include "format/pm_adapters.h"
 #include "mapping/view/groupings.h"
 
@@ -25,6 +26,7 @@ enum {
     OPT_ON,
     OPT_LIMIT,
     OPT_SORT,
+    OPT_HTML,
     OPT_FORMAT /* and those after it: its position in show_formats is added */
 };
 
@@ -36,6 +38,8 @@ struct report_request {
     bool asked[SHOW_N_FORMATS];       /* their options were there */
     const struct show_format *format; /* what comes of that */
     bool limit_given, split_given, by_given;
+    const char *html; /* the page, into that file; NULL: text */
+    bool text_given;  /* options that say which rows text has, or how */
 };
 
 /* Of formats that have rows only: what measuring cost, and warnings. */
@@ -89,6 +93,39 @@ static int print_report(struct cmd_parse *parse, const struct report_request *re
     return end;
 }
 
+/* --- all of it, as a page --- */
+
+static enum pm_status write_page(const struct report_request *request, struct pm_error *err)
+{
+    const struct show_page_options options = {
+        .archive_path = request->options.archive_path,
+        .folds = request->options.folds,
+        .no_compensation = request->options.no_compensation,
+    };
+    struct pm_buf html = PM_BUF_INIT(SIZE_MAX / 2);
+    struct show_page *page = NULL;
+    enum pm_status status = show_page_open(&options, err, &page);
+    if (status != PM_OK)
+        return status;
+    status = show_html_write(page, SHOW_HTML_MOST_BYTES, err, &html);
+    if (status != PM_OK)
+        goto out;
+    status = pm_file_write(request->html, html.data, html.len, err);
+out:
+    show_page_close(page);
+    pm_buf_release(&html);
+    return status;
+}
+
+static int print_page(struct cmd_parse *parse, const struct report_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = write_page(request, &err);
+    if (status != PM_OK)
+        return refuse(parse, request, status, &err);
+    return CMD_DONE;
+}
+
 static bool take_format(struct report_request *request, int key)
 {
     int format = key == CMD_KEY_JSON ? (int)SHOW_FORMAT_json : key - OPT_FORMAT;
@@ -108,10 +145,21 @@ static void add_focus(struct cmd_parse *parse, const char **foci, const char *op
         cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
 }
 
+/* Which rows text has, and how; the page has all of them. */
+static bool is_of_text(int key)
+{
+    static const int of_page[] = {OPT_HTML, OPT_FOLD, OPT_NO_COMPENSATION};
+    for (size_t i = 0; i < sizeof of_page / sizeof *of_page; i++)
+        if (key == of_page[i])
+            return false;
+    return true;
+}
+
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
     struct pm_view_options *options = &request->options;
-    for (int key; (key = cmd_next(parse)) != CMD_END;)
+    for (int key; (key = cmd_next(parse)) != CMD_END;) {
+        request->text_given |= is_of_text(key);
         switch (key) {
         case OPT_LEVEL:
             options->level = parse->value;
@@ -163,6 +211,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_LIMIT:
             request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
             break;
+        case OPT_HTML:
+            request->html = parse->value;
+            break;
         case OPT_SORT:
             options->sort = (enum pm_view_sort)parse->choice;
             break;
@@ -170,6 +221,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             if (!take_format(request, key))
                 cmd_take_look(parse, key, &request->look);
         }
+    }
     return !parse->failed;
 }
 
@@ -201,6 +253,11 @@ static int report_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (!choose_format(parse, &request))
         return CMD_USAGE;
+    if (request.html && request.text_given)
+        return cmd_usage_error(parse,
+                               "'--html' writes a page with all rows, groupings and metrics: "
+                               "of the other options it takes '--fold' and "
+                               "'--no-compensation'");
     if (!request.by_given && !strcasecmp(request.options.level, PM_MPI_LEVEL))
         request.options.by = PM_VIEW_BY_OPERATION; /* not each rank and each tag */
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
@@ -240,15 +297,11 @@ static int report_main(struct cmd_parse *parse)
     request.options.keeps_columns = request.format->is_for_programs;
     if (request.format->is_for_programs && !request.limit_given)
         request.options.limit = 0;
-    if (parse->n_operands == 1) {
-        request.options.archive_path = parse->operands[0];
-        return print_report(parse, &request);
-    }
-    char *found = cmd_only_archive(parse);
-    if (!found)
+    char *found = parse->n_operands == 1 ? NULL : cmd_only_archive(parse);
+    if (parse->n_operands == 0 && !found)
         return CMD_USAGE;
-    request.options.archive_path = found;
-    int end = print_report(parse, &request);
+    request.options.archive_path = found ? found : parse->operands[0];
+    int end = request.html ? print_page(parse, &request) : print_report(parse, &request);
     free(found);
     return end;
 }
@@ -320,6 +373,9 @@ static const struct cmd_option pm_view_options[] = {
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",
      "order of rows (default: own; with --tree inclusive)"},
+    {OPT_HTML, "html", "FILE",
+     "write a page for browsers into this file: all levels, groupings, metrics and foci, with "
+     "everything in it that it needs; it asks nothing of the network"},
 #define FORMAT(word, help) {KEY_OF(word), #word, NULL, help},
 #include "cmd/show/formats.def"
 #undef FORMAT
@@ -336,6 +392,8 @@ static const struct cmd_example report_examples[] = {
      "which arrays the time of this loop goes to"},
     {"perfmap report --level base --focus array:u heat.perfmap",
      "the machine code, calls and lines that implement the accesses to u"},
+    {"perfmap report --html report.html heat.perfmap",
+     "all of it as one file, to look at in a browser, to send, to keep with a build"},
     {"perfmap report --json --limit 0 heat.perfmap", "everything, for another program"},
     {NULL, NULL}};
 

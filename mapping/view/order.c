@@ -298,7 +298,7 @@ enum pm_status pm_view_arrange(struct pm_view *view, struct pm_error *err)
     if (!keep)
         return no_memory(err);
     for (uint32_t r = view->n_rows; r-- > 0;) {
-        keep[r] |= row_says_something(view, &view->rows[r]);
+        keep[r] |= view->options.keeps_rows || row_says_something(view, &view->rows[r]);
         if (keep[r] && view->rows[r].parent_id != PM_NONE)
             keep[view->rows[r].parent_id] = true;
     }

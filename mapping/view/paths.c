@@ -116,8 +116,14 @@ enum pm_status pm_view_follow_paths(struct pm_view *view, struct pm_error *err)
     if (view->level == PM_NONE || (view->options.tree && !is_of_lift))
         return PM_OK; /* a tree shows them where they are */
     bool *follows = find_followers(view, source, base);
-    if (!follows)
+    view->sentence_of_focus =
+        pm_alloc_array(graph->n_contexts + 1u, sizeof *view->sentence_of_focus);
+    if (!follows || !view->sentence_of_focus) {
+        free(follows);
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    }
+    for (pm_index c = 0; c < graph->n_contexts; c++)
+        view->sentence_of_focus[c] = graph->contexts[c].sentence;
     for (pm_index c = 0; c < graph->n_contexts; c++)
         if (follows[c])
             graph->contexts[c].sentence = graph->contexts[graph->contexts[c].parent].sentence;

@@ -578,6 +578,10 @@ static enum pm_status make_places(struct pm_view *view, struct pm_error *err)
     if (status != PM_OK)
         return status;
     status = fill_places(view, &where, err);
+    if (view->options.keeps_nodes) {
+        view->node_of = where.node_of;
+        where.node_of = NULL;
+    }
     pm_view_where_release(&where);
     return status;
 }
@@ -740,6 +744,7 @@ void pm_view_release(struct pm_view *view)
     free(view->boundary_ns);
     free(view->is_placed);
     free(view->in_focus);
+    free(view->sentence_of_focus);
     pm_runners_release(&view->runners);
     free(view->runs_in);
     free(view->parts);

@@ -322,9 +322,7 @@ static bool is_sure(const struct pm_mapping *mapping)
     return strcmp(mapping->origin, "inferred") != 0 && strcmp(mapping->origin, "possible") != 0;
 }
 
-/* Code of libraries whose caller was found on the stack: nothing but inferred mappings leads
- * from it. */
-static bool is_inferred(const struct pm_view *view, pm_index sentence)
+bool pm_view_is_inferred(const struct pm_view *view, pm_index sentence)
 {
     const struct pm_graph *graph = view->data->graph;
     bool any = false;
@@ -351,7 +349,8 @@ static void mark_inferred(struct pm_view *view, double *own)
         if (cost->metric != metric || !view->in_focus[cost->context])
             continue;
         pm_index sentence = graph->contexts[cost->context].sentence;
-        double value = is_inferred(view, sentence) ? (double)cost->value : -(double)cost->value;
+        double value =
+            pm_view_is_inferred(view, sentence) ? (double)cost->value : -(double)cost->value;
         uint32_t class = lift->class_of[sentence];
         for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++)
             own[lift->parts[k].row] += value * lift->parts[k].share;

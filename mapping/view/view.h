@@ -54,6 +54,7 @@ struct pm_view_options {
     bool tree, bounds, no_compensation;
     bool folds;          /* code of system headers counts for what uses it */
     bool keeps_columns;  /* those with nothing in them, too: for programs */
+    bool keeps_rows;     /* likewise: rows that have nothing of these metrics */
     bool details;        /* all that is known of how was measured, above the rows */
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
@@ -280,8 +281,12 @@ struct pm_view {
     bool split_by_size;
     struct pm_view_traits *traits; /* per row of the lift */
     struct pm_lift *lift;
-    uint32_t *node_of; /* with options.keeps_nodes: per context the id of its row; PM_NONE: none */
+    uint32_t *node_of; /* with options.keeps_nodes: the id of each context's row (axis Machine: of
+                        * each thread's); PM_NONE: none */
     bool *in_focus;    /* per context */
+    /* Per context: its sentence when the focus was found; pm_view_follow_paths gives some of them
+     * another one. NULL: as in the graph */
+    pm_index *sentence_of_focus;
     struct pm_runners runners; /* of rows that are runners, or of their parts; else empty */
     bool *runs_in;             /* per thread: of options.on; NULL: all are */
     double *all_values;        /* per metric of the graph, over all runners; with runs_in only */
@@ -397,6 +402,10 @@ pm_index pm_view_find_place(const struct pm_view *view, pm_index sentence);
 
 /* traits.c: why constructs are one, and other marks of rows. */
 PM_MUST_CHECK enum pm_status pm_view_find_traits(struct pm_view *view, struct pm_error *err);
+
+/* Code of libraries whose caller is likely, not certain: nothing but inferred mappings leads from
+ * the sentence. When the lift was made. */
+bool pm_view_is_inferred(const struct pm_view *view, pm_index sentence);
 
 /* modes.c: nouns in other modes than the program. */
 PM_MUST_CHECK enum pm_status pm_view_find_untimed(struct pm_view *view, struct pm_error *err);

@@ -1,0 +1,182 @@
+/* The page with its data as one file. The data are base64 in script elements of a type that no
+ * browser runs, so that no name of an archive can end them. */
+#include "html.h"
+
+#include "mapping/base/threads.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* The build makes this file depend on it. */
+__asm__(".section .rodata\n"
+        ".globl show_html_template\n"
+        ".hidden show_html_template\n"
+        "show_html_template:\n"
+        ".incbin \"" PERFMAP_PAGE "\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char show_html_template[];
+
+enum { PART_BYTES = 24 << 20 }; /* 32 MB in base64 */
+
+static const char file_policy[] = "default-src 'none'; script-src 'unsafe-inline'; "
+                                  "style-src 'unsafe-inline'; img-src data: blob:; base-uri "
+                                  "'none'; form-action 'none'";
+static const char served_policy[] = "default-src 'none'; script-src 'unsafe-inline'; "
+                                    "style-src 'unsafe-inline'; img-src data: blob:; connect-src "
+                                    "'self'; base-uri 'none'; form-action 'none'";
+
+static void add_base64(struct pm_buf *out, const unsigned char *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char block[4096];
+    size_t filled = 0;
+    for (size_t i = 0; i < n; i += 3) {
+        size_t left = n - i;
+        unsigned char three[3] = {0};
+        memcpy(three, bytes + i, left < 3 ? left : 3);
+        uint32_t word = (uint32_t)three[0] << 16 | (uint32_t)three[1] << 8 | three[2];
+        for (int digit = 0; digit < 4; digit++)
+            block[filled++] = digits[word >> (18 - 6 * digit) & 63];
+        if (left < 3)
+            memcpy(block + filled - (3 - left), "==", 3 - left);
+        if (filled == sizeof block) {
+            pm_buf_add(out, block, filled);
+            filled = 0;
+        }
+    }
+    pm_buf_add(out, block, filled);
+}
+
+static void add_chunk(struct pm_buf *out, uint32_t number, const struct pm_buf *bytes)
+{
+    uint32_t part = 0;
+    for (size_t at = 0; at < bytes->len || part == 0; at += PART_BYTES, part++) {
+        size_t n = bytes->len - at < PART_BYTES ? bytes->len - at : PART_BYTES;
+        pm_buf_printf(out,
+                      "<script type=\"application/octet-stream\" id=\"chunk-%u-%u\" "
+                      "data-bytes=\"%zu\">",
+                      number, part, n);
+        add_base64(out, (const unsigned char *)bytes->data + at, n);
+        pm_buf_add_str(out, "</script>\n");
+    }
+}
+
+/* --- the template --- */
+
+struct marker {
+    const char *text, *with; /* NULL: chunks */
+};
+
+static void add_page(struct pm_buf *out, bool is_served, const struct pm_buf *chunks, uint32_t n)
+{
+    const struct marker markers[] = {{"@SERVED@", is_served ? "yes" : "no"},
+                                     {"@POLICY@", is_served ? served_policy : file_policy},
+                                     {"<!--@DATA@-->", NULL}};
+    const char *at = show_html_template;
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
+        const char *found = strstr(at, markers[i].text);
+        PM_ASSERT(found);
+        pm_buf_add(out, at, (size_t)(found - at));
+        if (markers[i].with)
+            pm_buf_add_str(out, markers[i].with);
+        for (uint32_t c = 0; !markers[i].with && c < n; c++)
+            add_chunk(out, c, &chunks[c]);
+        at = found + strlen(markers[i].text);
+    }
+    pm_buf_add_str(out, at);
+}
+
+bool show_html_served(struct pm_buf *ret_html)
+{
+    add_page(ret_html, true, NULL, 0);
+    return !ret_html->failed;
+}
+
+/* --- chunks, by all processors --- */
+
+struct work {
+    struct show_page *page;
+    struct pm_buf *chunks;
+    struct pm_error *errors;
+    enum pm_status *statuses;
+    uint32_t n;
+    uint64_t most_bytes;
+    atomic_uint next;
+    atomic_ullong n_bytes;
+};
+
+static void take_chunks(void *context, unsigned number)
+{
+    struct work *work = context;
+    (void)number;
+    for (;;) {
+        uint32_t i = atomic_fetch_add(&work->next, 1);
+        if (i >= work->n || atomic_load(&work->n_bytes) > work->most_bytes)
+            return;
+        work->statuses[i] = show_page_chunk(work->page, i, &work->errors[i], &work->chunks[i]);
+        atomic_fetch_add(&work->n_bytes, work->chunks[i].len);
+    }
+}
+
+static enum pm_status first_failure(struct work *work, struct pm_error *err)
+{
+    for (uint32_t i = 0; i < work->n; i++)
+        if (work->statuses[i] != PM_OK) {
+            pm_error_release(err);
+            *err = work->errors[i];
+            work->errors[i] = (struct pm_error)PM_ERROR_INIT;
+            return work->statuses[i];
+        }
+    if (atomic_load(&work->n_bytes) > work->most_bytes)
+        return pm_error_set(err, PM_ERR_LIMIT,
+                            "'%s' is too large for one file: its data would have more than %llu "
+                            "MB; 'perfmap view' shows it",
+                            work->page->options.archive_path,
+                            (unsigned long long)work->most_bytes >> 20);
+    return PM_OK;
+}
+
+static enum pm_status make_chunks(struct work *work, struct pm_error *err)
+{
+    struct pm_threads *threads = pm_threads_start(pm_n_processors() - 1, take_chunks, work);
+    take_chunks(work, 0);
+    pm_threads_join(threads);
+    return first_failure(work, err);
+}
+
+enum pm_status show_html_write(struct show_page *page, uint64_t most_bytes, struct pm_error *err,
+                               struct pm_buf *ret_html)
+{
+    uint32_t n = show_page_n_chunks(page);
+    struct work work = {
+        .page = page,
+        .chunks = pm_alloc_array(n, sizeof *work.chunks),
+        .errors = pm_alloc_array(n, sizeof *work.errors),
+        .statuses = pm_alloc_array(n, sizeof *work.statuses),
+        .n = n,
+        .most_bytes = most_bytes,
+    };
+    bool good = work.chunks && work.errors && work.statuses;
+    for (uint32_t i = 0; good && i < n; i++) {
+        work.chunks[i] = (struct pm_buf)PM_BUF_INIT(SIZE_MAX / 2);
+        work.errors[i] = (struct pm_error)PM_ERROR_INIT;
+    }
+    enum pm_status status = good ? make_chunks(&work, err) : PM_ERR_MEMORY;
+    if (status != PM_OK)
+        goto out;
+    add_page(ret_html, false, work.chunks, n);
+    if (ret_html->failed)
+        status = PM_ERR_MEMORY;
+out:
+    for (uint32_t i = 0; good && i < n; i++) {
+        pm_buf_release(&work.chunks[i]);
+        pm_error_release(&work.errors[i]);
+    }
+    free(work.chunks);
+    free(work.errors);
+    free(work.statuses);
+    if (status == PM_ERR_MEMORY)
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    return status;
+}

@@ -1,0 +1,125 @@
+// Chunks as cmd/show/page_bytes.c writes them (docs/formats/page.md): a directory in JSON, then
+// columns. A column is decoded when it is first asked for, and kept.
+//
+//     const chunk = decodeChunk(bytes);
+//     chunk.directory.n_contexts; chunk.column("context_parent")[7]; chunk.texts[3];
+
+const VERSION = 1;
+
+function decodeNumbers(bytes, at, n, isDelta) {
+  const out = new Float64Array(n);
+  let before = 0;
+  for (let i = 0; i < n; i++) {
+    let value = bytes[at++], scale = 128;
+    if (value > 127) {
+      value -= 128;
+      for (;;) {
+        const byte = bytes[at++];
+        value += (byte & 127) * scale;
+        if (byte < 128) break;
+        scale *= 128;
+      }
+    }
+    if (isDelta) value = before += value % 2 ? -(value + 1) / 2 : value / 2;
+    out[i] = value;
+  }
+  return out;
+}
+
+function decodeReals(bytes, at, n) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, 8 * n);
+  return Float64Array.from({length: n}, (_, i) => view.getFloat64(8 * i, true));
+}
+
+function decodeTexts(bytes, at, n) {
+  const decoder = new TextDecoder(), out = new Array(n);
+  for (let i = 0; i < n; i++) {
+    let length = 0, scale = 1;
+    for (;;) {
+      const byte = bytes[at++];
+      length += (byte & 127) * scale;
+      if (byte < 128) break;
+      scale *= 128;
+    }
+    out[i] = decoder.decode(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return out;
+}
+
+export function decodeChunk(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 12 || view.getUint32(0, false) !== 0x504d5047)
+    throw new Error("this is no data of PerfMap's page: is the file cut off?");
+  if (view.getUint32(4, true) !== VERSION)
+    throw new Error(`the data has version ${view.getUint32(4, true)}, and this page reads version ${VERSION}`);
+  const start = 12 + view.getUint32(8, true);
+  const directory = JSON.parse(new TextDecoder().decode(bytes.subarray(12, start)));
+  const columns = new Map(), decoded = new Map();
+  let at = start;
+  for (const [name, kind, n, size] of directory.columns) {
+    columns.set(name, {kind, n, at});
+    at += size;
+  }
+  if (at !== bytes.length) throw new Error(`the data has ${bytes.length} bytes, not ${at}: is the file cut off?`);
+  const decode = ({kind, n, at}) =>
+    kind === "s" ? decodeTexts(bytes, at, n) : kind === "f" ? decodeReals(bytes, at, n) : decodeNumbers(bytes, at, n, kind === "d");
+  const column = (name) => {
+    if (!decoded.has(name)) decoded.set(name, columns.has(name) ? decode(columns.get(name)) : null);
+    return decoded.get(name);
+  };
+  return {directory, column, has: (name) => columns.has(name), get texts() { return column("texts"); }};
+}
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const raw = atob(text), out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+  return out;
+}
+
+// In the file: elements of at most 32 MB, for browsers give none of the text of huge ones.
+function embedded(number) {
+  const parts = [];
+  let size = 0;
+  for (let i = 0; ; i++) {
+    const element = document.getElementById(`chunk-${number}-${i}`);
+    if (!element) break;
+    const part = fromBase64(element.textContent);
+    if (part.length !== Number(element.dataset.bytes)) throw new Error(`part ${i} of chunk ${number} is damaged`);
+    parts.push(part);
+    size += part.length;
+    element.remove();
+  }
+  if (!parts.length) return null;
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+// Where chunks come from: the file itself, or the server of `perfmap view`.
+export function chunkSource() {
+  const chunks = new Map();
+  const fetched = async (number) => {
+    const answer = await fetch(`chunk/${number}`, {cache: "no-store"});
+    if (!answer.ok) throw new Error(await answer.text());
+    return new Uint8Array(await answer.arrayBuffer());
+  };
+  const isServed = document.documentElement.dataset.served === "yes";
+  return {
+    isServed,
+    chunk(number) {
+      if (!chunks.has(number))
+        chunks.set(number, (async () => {
+          const bytes = isServed ? await fetched(number) : embedded(number);
+          if (!bytes) throw new Error(`chunk ${number} is not in this file`);
+          return decodeChunk(bytes);
+        })());
+      return chunks.get(number);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+# Joins the page's modules, style and skeleton into one file: cmake -DSOURCE=page -DOUT=page.html -P join.cmake
+#
+# The modules are named in the order in which they need each other. They see each other's names, so
+# that their imports and the word export go, and no two of them may have the same name at the top.
+set(modules bytes sums model dom format table state columns costs where overview main)
+
+set(code "")
+foreach(module ${modules})
+    file(READ ${SOURCE}/${module}.js text)
+    string(REGEX REPLACE "(^|\n)import [^\n]*" "\\1" text "${text}")
+    string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
+    string(APPEND code "// --- ${module}.js ---\n${text}\n")
+endforeach()
+file(READ ${SOURCE}/style.css style)
+file(READ ${SOURCE}/page.html page)
+string(REPLACE "@STYLE@" "${style}" page "${page}")
+string(REPLACE "@CODE@" "${code}" page "${page}")
+file(WRITE ${OUT} "${page}")

@@ -1,0 +1,136 @@
+// The page: its frame, its tabs, the focus that every number follows, and the keys.
+
+import {chunkSource} from "./bytes.js";
+import {openArchive, patternOf} from "./model.js";
+import {axisOf, makeState} from "./state.js";
+import {copyText, el, fill, link} from "./dom.js";
+import {columnsOf, orderOf} from "./columns.js";
+import {renderOverview} from "./overview.js";
+import {renderCosts} from "./costs.js";
+import {renderWhere} from "./where.js";
+
+// Each view is {title, key, render(app, container)}; others may be added here.
+const VIEWS = new Map([
+  ["overview", {title: "Overview", key: "1", render: renderOverview}],
+  ["costs", {title: "Costs", key: "2", render: renderCosts}],
+  ["where", {title: "Where", key: "3", render: renderWhere}],
+]);
+
+const $ = (id) => document.getElementById(id);
+
+function say(text) {
+  const place = $("said");
+  place.textContent = text;
+  place.hidden = false;
+  clearTimeout(say.timer);
+  say.timer = setTimeout(() => { place.hidden = true; }, 4000);
+}
+
+function quoted(text) {
+  return /^[\w./:,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+// What `perfmap report` takes to print the same.
+function commandOf(app) {
+  const {state, archive} = app, words = ["perfmap report"];
+  if (state.level !== "source") words.push(`--level ${quoted(state.level)}`);
+  if (state.tab === "costs") words.push(`--by ${state.by}`);
+  if (state.shape === "tree") words.push("--tree");
+  if (state.rule !== "merge") words.push(`--rule ${state.rule}`);
+  if (state.metric) words.push(`--metric ${quoted(state.metric)}`);
+  for (const id of state.nouns) words.push(`--focus ${quoted(patternOf(archive.nouns.noun(id)))}`);
+  const runner = app.runnerOfOn(), kind = state.on.split(":")[0];
+  if (runner) words.push(`--on ${quoted(`${kind}:${runner.number ?? runner.name ?? runner.what}`)}`);
+  words.push(quoted(archive.archive));
+  return words.join(" ");
+}
+
+function drawFocus(app) {
+  const {state, archive} = app, chips = [];
+  const chip = (axis, text, leave) => el("span", {class: "chip"}, el("small", {}, axis), el("span", {class: "text", title: text}, text),
+    el("button", {type: "button", "aria-label": `leave ${text}`, onclick: leave}, "×"));
+  for (const id of state.nouns) {
+    const noun = archive.nouns.noun(id);
+    if (noun) chips.push(chip(axisOf(noun), noun.name || patternOf(noun), () => app.choose(id)));
+  }
+  const runner = app.runnerOfOn();
+  if (runner) chips.push(chip("Machine", `${state.on.split(":")[0]} ${runner.what} ${runner.place}`, () => app.change({on: ""})));
+  fill($("focus"), el("span", {class: "label"}, "focus"), ...(chips.length ? chips : [el("span", {class: "note"}, "everything")]),
+    chips.length > 1 ? link("leave all", () => app.change({nouns: [], on: ""})) : null,
+    link("same in the terminal", () => { copyText(commandOf(app)); say(`copied: ${commandOf(app)}`); }, {title: "copies the command"}));
+}
+
+function drawTabs(app) {
+  fill($("tabs"), ...[...VIEWS].map(([id, view]) => el("button", {
+    type: "button", role: "tab", "aria-selected": String(app.state.tab === id), id: `tab-${id}`, "aria-controls": "view", title: `key ${view.key}`,
+    onclick: () => app.change({tab: id}),
+  }, view.title)));
+}
+
+function chooseLook() {
+  const root = document.documentElement, isDark = () => (root.dataset.look ? root.dataset.look === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+  $("look").addEventListener("click", () => { root.dataset.look = isDark() ? "light" : "dark"; });
+}
+
+function takeKeys(app) {
+  addEventListener("keydown", (event) => {
+    const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (event.key === "Escape" && isTyping) event.target.blur();
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    const view = [...VIEWS].find(([, v]) => v.key === event.key);
+    if (view) app.change({tab: view[0]});
+    else if (event.key === "/") {
+      event.preventDefault();
+      $("find").focus();
+    } else if (event.key === "?") $("help").showModal();
+    else if (event.key === "Escape" && (app.state.nouns.length || app.state.on)) app.change({nouns: [], on: ""});
+  });
+}
+
+function fail(error) {
+  console.error(error);
+  fill($("view"), el("section", {class: "card warnings bad"}, el("h2", {}, "The page cannot show this"), el("p", {}, error.message ?? String(error))));
+}
+
+async function start() {
+  const archive = await openArchive(chunkSource());
+  document.title = `${archive.run.command || archive.archive} · PerfMap`;
+  $("archive").textContent = archive.archive;
+  let round = 0;
+  const render = async () => {
+    const mine = ++round, view = VIEWS.get(app.state.tab) ?? VIEWS.get("overview");
+    drawTabs(app);
+    drawFocus(app);
+    if ($("find").value !== app.state.find) $("find").value = app.state.find;
+    const container = el("div", {class: `view-${app.state.tab}`});
+    try {
+      await view.render(app, container);
+      if (mine !== round) return; // something else was asked for meanwhile
+      const scrolls = [...$("view").querySelectorAll(".body")].map((b) => b.scrollTop);
+      $("view").replaceChildren(container);
+      [...container.querySelectorAll(".body")].forEach((body, i) => { body.scrollTop = app.lastTab === app.state.tab ? scrolls[i] ?? 0 : 0; });
+      app.lastTab = app.state.tab;
+      app.tables?.forEach((table) => table.resize());
+      app.current?.table.resize();
+      document.documentElement.dataset.ready = String(mine);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const app = makeState(archive, render);
+  app.say = say;
+  Object.assign(app, {columnsOf, orderOf, patternOf});
+  globalThis.perfmap = app; // for tests, and for whoever wants to look behind
+  let typing;
+  $("find").addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => app.change({find: $("find").value}, {push: false}), 120);
+  });
+  chooseLook();
+  takeKeys(app);
+  $("keys").addEventListener("click", () => $("help").showModal());
+  $("help").addEventListener("click", () => $("help").close());
+  await render();
+}
+
+start().catch(fail);

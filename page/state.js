@@ -1,0 +1,77 @@
+// What is looked at, and the address that says so: a link opens the same view again.
+//
+//     const app = makeState(archive, render);
+//     app.change({tab: "costs", by: "array"});
+//     app.focus; // for model.js
+
+const DEFAULTS = {
+  tab: "overview", level: "source", by: "loop", shape: "flat", rule: "merge", metric: "", nouns: [], on: "", find: "", sort: "", columns: "",
+  bounds: "", file: "", line: 0, row: "", axes: "", across: "",
+};
+const NUMBERS = new Set(["line"]);
+
+function read(hash) {
+  const state = {...DEFAULTS, nouns: []};
+  for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
+    if (key === "focus") state.nouns = value.split(".").map(Number).filter(Number.isInteger);
+    else if (key in DEFAULTS) state[key] = NUMBERS.has(key) ? Number(value) : value;
+  }
+  return state;
+}
+
+function write(state) {
+  const out = new URLSearchParams();
+  for (const [key, value] of Object.entries(state)) {
+    if (key === "nouns") value.length && out.set("focus", value.join("."));
+    else if (value !== DEFAULTS[key]) out.set(key, value);
+  }
+  return "#" + out;
+}
+
+// "rank:3" as threads: positions of runners are stable within an archive.
+function threadsOf(archive, on) {
+  const [kind, at] = on.split(":"), of = archive.runnerOf(kind);
+  if (!of || !at) return null;
+  return Uint8Array.from(of, (runner) => (runner === Number(at) ? 1 : 0));
+}
+
+const LOCKS = new Set(["mutex", "rwlock", "spinlock", "condition", "semaphore", "barrier", "once", "lock"]);
+export function axisOf(noun) {
+  if (noun.isData) return "Data";
+  if (LOCKS.has(noun.kind)) return "SyncObject";
+  return ["Source", "Base"].includes(noun.level) ? "Code" : noun.level;
+}
+
+export function makeState(archive, render) {
+  let state = read(location.hash);
+  const app = {
+    archive,
+    get state() { return state; },
+    change(changes, {push = true} = {}) {
+      state = {...state, ...changes};
+      const address = write(state);
+      if (address !== location.hash) history[push ? "pushState" : "replaceState"](null, "", address || "#");
+      render();
+    },
+    // All foci, or those of other axes.
+    focusBut(axis) {
+      const nouns = state.nouns.filter((id) => archive.nouns.noun(id) && (!axis || axisOf(archive.nouns.noun(id)) !== axis));
+      return {nouns: nouns.map((id) => [id]), threads: axis === "Machine" || !state.on ? null : threadsOf(archive, state.on)};
+    },
+    get focus() { return app.focusBut(null); },
+    // One node of each axis: another one takes its place, the same one goes.
+    choose(id) {
+      const axis = axisOf(archive.nouns.noun(id));
+      const others = state.nouns.filter((other) => axisOf(archive.nouns.noun(other)) !== axis);
+      app.change({nouns: state.nouns.includes(id) ? others : [...others, id]});
+    },
+    isChosen: (id) => state.nouns.includes(id),
+    runnerOfOn() {
+      const [kind, at] = state.on.split(":");
+      return archive.runners.find((r) => r.kind === kind)?.items[Number(at)] ?? null;
+    },
+  };
+  addEventListener("popstate", () => { state = read(location.hash); render(); });
+  addEventListener("hashchange", () => { state = read(location.hash); render(); });
+  return app;
+}

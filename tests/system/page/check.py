@@ -1,0 +1,181 @@
+"""The numbers of the page against those of `perfmap report --json`, and what a page must do.
+
+    check.py PERFMAP ARCHIVE HTML [focus=PATTERN:NOUN,...] ...
+"""
+import json
+import subprocess
+import sys
+
+# All rows of a sheet, as report has them.
+ROWS = """(async () => {
+  const app = perfmap, {archive} = app, w = %s;
+  const sheet = await archive.sheet(w.level, w.by, w.shape);
+  if (sheet.absent) return {absent: sheet.absent};
+  const focus = {nouns: w.nouns.map((id) => [id]), threads: w.on ? Uint8Array.from(archive.runnerOf(w.on[0]), (r) => (w.on[1].includes(r) ? 1 : 0)) : null};
+  const metrics = w.metric ? [archive.metrics.findIndex((m) => m.name === w.metric)] : sheet.metricsFor(focus);
+  const result = sheet.rows(w.rule, focus, metrics), columns = perfmap.columnsOf(result, {bounds: w.bounds});
+  const rows = result.rows.filter((_, i) => result.keep[i]).map((row) => {
+    const out = {key: row.key, what: row.what, kind: row.kind, place: row.place, incomplete: [], uncertain: []};
+    for (const column of columns.filter((c) => c.number)) {
+      const n = column.number(row.index);
+      out[column.key] = n.value;
+      if (n.isAtLeast) out.incomplete.push(column.key);
+      if (n.isUncertain) out.uncertain.push(column.key);
+    }
+    return out;
+  });
+  const total = {};
+  for (const m of metrics) total["own_" + archive.metrics[m].name] = result.total.own.get(m);
+  total.n_samples = result.total.samples;
+  return {rows, total};
+})()"""
+
+
+class Checker:
+    def __init__(self, perfmap, archive, page):
+        self.perfmap, self.archive, self.page = perfmap, archive, page
+        self.n_numbers = self.n_views = 0
+        self.problems = []
+
+    def report(self, *options):
+        done = subprocess.run([self.perfmap, "report", "--json", "--limit", "0", *options, self.archive], capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    def note(self, where, text):
+        self.problems.append(f"{where}: {text}")
+
+    def compare(self, level, by, shape="flat", rule="merge", nouns=(), focus=(), on=None, on_text=None, metric=None, bounds=False):
+        options = ["--level", level, "--by", by]
+        options += ["--tree"] if shape == "tree" else []
+        options += ["--rule", rule] if rule != "merge" else []
+        options += ["--bounds"] if bounds else []
+        for pattern in focus:
+            options += ["--focus", pattern]
+        options += ["--on", on_text] if on_text else []
+        options += ["--metric", metric] if metric else []
+        where = " ".join(options)
+        expected = self.report(*options)
+        wanted = {"level": level, "by": by, "shape": shape, "rule": rule, "nouns": list(nouns), "on": on, "metric": metric, "bounds": bounds}
+        found = self.page.evaluate(ROWS % json.dumps(wanted))
+        self.n_views += 1
+        if "error" in expected or "absent" in found:
+            if ("error" in expected) != ("absent" in found):
+                self.note(where, f"one of both has nothing: {expected.get('error')} / {found.get('absent')}")
+            return expected
+        self.compare_rows(where, expected, found, bounds)
+        return expected
+
+    def compare_rows(self, where, expected, found, bounds):
+        """By their names and places; of constructs that are called alike, by their numbers."""
+        by_name = {}
+        for row in expected["rows"]:
+            by_name.setdefault((row["what"], row["kind"], row["place"] or ""), []).append(row)
+        for row in found["rows"]:
+            alike = by_name.get((row["what"], row["kind"], row["place"]), [])
+            twin = next((r for r in alike if self.are_alike(r, row)), alike[0] if alike else None)
+            if twin is None:
+                self.note(where, f"report has no row {row['what']!r}")
+            else:
+                alike.remove(twin)
+                self.compare_row(where, twin, row)
+        for row in (row for rows in by_name.values() for row in rows):
+            if not bounds: # report has rows for constructs that only occur in sets
+                self.note(where, f"the page has no row {row['what']!r}")
+        for name, value in found["total"].items():
+            if name in expected["total"]:
+                self.equal(where, "total", name, expected["total"][name], value)
+
+    @staticmethod
+    def are_alike(expected, found):
+        return all(expected[k] == found[k] for k in found if k in ("n_calls", "n_samples") or k.startswith(("own_", "inclusive_")) if k in expected)
+
+    def compare_row(self, where, expected, found):
+        for name in ("what", "kind"):
+            self.equal(where, expected["what"], name, expected[name], found[name])
+        for name, value in found.items():
+            if name in expected and name not in ("what", "kind", "key", "place", "incomplete", "uncertain"):
+                self.equal(where, expected["what"], name, expected[name], value)
+        for name in ("incomplete", "uncertain"):
+            if name in expected:
+                self.equal(where, expected["what"], name, sorted(k for k in expected[name] if k in found), sorted(found[name]))
+        if "uncertain" not in expected and found["uncertain"] and found["uncertain"] != ["share_pct"]:
+            self.note(where, f"{expected['what']!r} is uncertain: {found['uncertain']}")
+
+    def equal(self, where, what, name, expected, found):
+        self.n_numbers += 1
+        same = abs(expected - found) <= 1e-9 * max(1, abs(expected)) if isinstance(expected, float) and isinstance(found, (int, float)) else expected == found
+        if not same:
+            self.note(where, f"{what!r} has {name} {found}, not {expected}")
+
+    def nouns(self, pattern_of_kind):
+        """(noun, pattern) of rows that a focus can be on."""
+        return self.page.evaluate(f"""(async () => {{
+          const {{archive}} = perfmap, out = [];
+          for (const [level, by, shape] of {json.dumps(pattern_of_kind)}) {{
+            const sheet = await archive.sheet(level, by, shape);
+            if (sheet.absent) continue;
+            const result = sheet.rows("merge", {{nouns: [], threads: null}}, sheet.shownMetrics);
+            const order = perfmap.orderOf(result, [], "");
+            const named = order.filter((i) => result.rows[i].members.length === 1 && result.rows[i].members[0].noun !== null);
+            for (const i of named.slice(0, 400)) {{
+              const noun = archive.nouns.noun(result.rows[i].members[0].noun);
+              if (noun) out.push([noun.id, perfmap.patternOf(noun), by]);
+            }}
+          }}
+          return out;
+        }})()""")
+
+
+def all_views(checker):
+    listed = checker.page.evaluate("perfmap.archive.sheets")
+    for sheet in listed:
+        shape = sheet["shape"]
+        rules = ["merge", "closed", "split"] if shape == "flat" else ["merge"]
+        for rule in rules:
+            checker.compare(sheet["level"], sheet["by"], shape, rule)
+    return listed
+
+
+def main():
+    sys.path.insert(0, __file__.rsplit("/", 1)[0])
+    from browser import Browser
+    perfmap, archive, html, folder = sys.argv[1:5]
+    n_foci = int(sys.argv[5]) if len(sys.argv) > 5 else 6
+    with Browser(folder) as browser:
+        page = browser.open(f"file://{html}")
+        checker = Checker(perfmap, archive, page)
+        listed = all_views(checker)
+        for by in ("statement", "array", "loop"):
+            checker.compare("source", by, bounds=True)
+        foci = checker.nouns([["source", "function", "flat"], ["source", "loop", "flat"], ["source", "array", "flat"], ["source", "statement", "flat"]])
+        patterns = [pattern for _, pattern, _ in foci]
+        unique = [(noun, pattern, by) for noun, pattern, by in foci if patterns.count(pattern) == 1 and not set(pattern) & set("*?[")]
+        for by in ("function", "loop", "array", "statement"):
+            for noun, pattern, _ in [f for f in unique if f[2] == by][: max(1, n_foci // 4)]:
+                for sheet in listed:
+                    if sheet["by"] in ("mpi", "sync"):
+                        continue
+                    checker.compare(sheet["level"], sheet["by"], sheet["shape"], nouns=[noun], focus=[pattern])
+                checker.compare("source", "loop", rule="split", nouns=[noun], focus=[pattern])
+                checker.compare("source", "array", rule="closed", nouns=[noun], focus=[pattern])
+        code = next((f for f in unique if f[2] == "function"), None)
+        data = next((f for f in unique if f[2] == "array"), None)
+        if code and data:
+            checker.compare("source", "statement", nouns=[code[0], data[0]], focus=[code[1], data[1]])
+        runners = page.evaluate("perfmap.archive.runners")
+        for runner in runners:
+            kind, items = runner["kind"], runner["items"]
+            for at, item in enumerate(items[:3]):
+                same = [i for i, other in enumerate(items) if other["number"] == item["number"]]  # a process and what it became
+                if len(items) > 1 and item["number"] is not None and same[0] == at:
+                    for by in ("loop", "statement"):
+                        checker.compare("source", by, on=[kind, same], on_text=f"{kind}:{item['number']}")
+        errors, requests = page.errors, page.requests
+    for problem in checker.problems[:40]:
+        print(problem, file=sys.stderr)
+    print(f"{checker.n_views} views, {checker.n_numbers} numbers, {len(checker.problems)} problems; {len(errors)} errors of the console, {len(requests)} requests")
+    sys.exit(bool(checker.problems or errors or len(requests) != 1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Opens each view of a page, chooses a focus, switches the rule, and looks for what is wrong. looks.py HTML FOLDER [hostile]
+
+Pictures are left in FOLDER, for people.
+"""
+import sys
+
+from browser import Browser
+
+VIEWS = [{"tab": "overview"}, {"tab": "costs", "by": "loop", "shape": "flat"}, {"tab": "costs", "by": "array"}, {"tab": "costs", "by": "loop", "shape": "tree"},
+         {"tab": "where", "shape": "flat"}]
+
+
+def fail(text):
+    sys.exit(f"looks.py: {text}")
+
+
+def look(page, name):
+    for number, changes in enumerate(VIEWS):
+        page.go(**changes)
+        page.screenshot(f"{name}-{number}.png")
+        if page.evaluate("document.querySelector('#view h2')?.textContent === 'The page cannot show this'"):
+            fail(f"{changes}: {page.evaluate('document.querySelector(`#view`).textContent')}")
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        if wide:
+            fail(f"{name}: {changes} is wider than the window")
+
+
+def main():
+    html, folder = sys.argv[1:3]
+    with Browser(folder) as browser:
+        for width, dark in ((1280, False), (1280, True), (400, False), (400, True)):
+            page = browser.open(f"file://{html}", width=width, dark=dark)
+            title = page.evaluate("document.title")
+            look(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
+            # A focus, by the keyboard: the first row of the first axis but the machine.
+            page.go(tab="where")
+            page.evaluate("document.querySelector('[data-axis=Code] .body').focus()")
+            for key in ("ArrowDown", "ArrowRight", "Enter"):
+                page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+            page.go(tab="costs", by="statement", shape="flat", rule="split")
+            if page.evaluate("document.querySelector('.segments [aria-checked=true]').textContent") != "split":
+                fail("the rule is not in sight")
+            # A link opens the same view.
+            again = browser.open(f"file://{html}{page.evaluate('location.hash')}", width=width)
+            for what in ("document.querySelector('#focus').textContent", "document.querySelector('.pool').textContent"):
+                if page.evaluate(what) != again.evaluate(what):
+                    fail(f"the link shows another view: {what}")
+            for one in (page, again):
+                if one.errors:
+                    fail(f"the console has {one.errors}")
+                if len(one.requests) != 1:
+                    fail(f"asked for {one.requests}")
+                if one.evaluate("document.title") != title or "taken" == title:
+                    fail("a name was run")
+                if one.evaluate("document.querySelectorAll('main script, main img, header script, header img').length"):
+                    fail("a name became markup")
+    print(f"4 looks, {len(VIEWS)} views each")
+
+
+if __name__ == "__main__":
+    main()
