@@ -104,8 +104,12 @@ enum pm_word_kind {
      * that were active, docs/formats/baggage.md */
     PM_WORD_CAUSE = 8,
     /* a sentence as one call says it; a: the sentence, address: where the call returns to, b: the
-     * generation of loaded objects (pm_run.h) */
+     * generation of loaded objects (pm_run.h), line_no: the FRAME that calls; 0: not known */
     PM_WORD_CALL = 9,
+    /* where a function that is followed was called from; a: the FRAME of the next one outside that
+     * is, 0: not known, address: where the function returns to, 0: not known, b: as above,
+     * line_no: its noun of the context tree */
+    PM_WORD_FRAME = 10,
 };
 
 enum {
@@ -115,6 +119,8 @@ enum {
     PM_WORDS_MAX = 1 << 22,       /* in a process */
     PM_WORDS_MAX_SET = 64,        /* of a set */
     PM_WORDS_MAX_CALLS = 1 << 15, /* words of kind CALL */
+    PM_WORDS_MAX_FRAMES = 1 << 14,
+    PM_WORDS_MAX_DEPTH = 32, /* FRAMEs of a call: with more, none is known */
     /* Entering and leaving in mode count, picoseconds: functions are called, where the
      * compiler's constructs have trampolines (0.5 ns). */
     PM_WORDS_COUNTED_PS = 8000,

@@ -184,13 +184,13 @@ struct pm_run_file_word {
     /* enum pm_word_kind; 0: damaged, and to be passed over. What it refers to is there and of
      * the right kind */
     uint32_t kind;
-    uint32_t a, b, line_no;
+    uint32_t a, b, line_no; /* line_no of a FRAME: index of its noun; PM_RUN_NOUN_ROOT: none */
     uint64_t address, size_bytes;
     double weight; /* 0: not stated */
     /* of a noun: number of the noun that it counts as, which is not merged; 0: itself */
     uint64_t merged;
     uint32_t n_nouns, nouns[PM_WORDS_MAX_NOUNS];
-    uint32_t object;         /* that a call's address, an ELF address, is in;
+    uint32_t object;         /* that a CALL's or FRAME's address, an ELF address, is in;
                               * PM_RUN_FILE_NO_OBJECT */
     const uint32_t *members; /* of a set: numbers of sentences, rising */
     uint32_t n_members;

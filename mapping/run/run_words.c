@@ -22,7 +22,10 @@ static bool refers_well(const struct pm_run_file *file, const struct pm_run_word
     case PM_WORD_SENTENCE:
         return IS(raw->a, PM_WORD_VERB) && raw->n_nouns > 0;
     case PM_WORD_CALL:
-        return IS(raw->a, PM_WORD_SENTENCE) && raw->n_nouns == 0;
+        return IS(raw->a, PM_WORD_SENTENCE) && raw->n_nouns == 0 &&
+               (raw->line_no == 0 || IS(raw->line_no, PM_WORD_FRAME));
+    case PM_WORD_FRAME:
+        return raw->n_nouns == 0 && (raw->a == 0 || IS(raw->a, PM_WORD_FRAME));
     case PM_WORD_SET:
         return raw->n_nouns > 0;
     case PM_WORD_MAPPING:
@@ -67,7 +70,8 @@ static bool take_word(struct pm_run_file *file, const char *bytes, const struct 
                                     .object = PM_RUN_FILE_NO_OBJECT};
     if (good) {
         bool has_b = word.kind == PM_WORD_NOUN || raw->kind == PM_WORD_MAPPING ||
-                     raw->kind == PM_WORD_CAUSE || raw->kind == PM_WORD_CALL;
+                     raw->kind == PM_WORD_CAUSE || raw->kind == PM_WORD_CALL ||
+                     raw->kind == PM_WORD_FRAME;
         bool has_a = raw->kind != PM_WORD_LEVEL && raw->kind != PM_WORD_METRIC && !is_set;
         word.a = has_a ? raw->a : 0;
         word.b = has_b ? raw->b : 0;
@@ -149,21 +153,28 @@ static void check_merged(struct pm_run_file *file)
     }
 }
 
+static bool has_place(const struct pm_run_file_word *word)
+{
+    return word->kind == PM_WORD_CALL || word->kind == PM_WORD_FRAME;
+}
+
 /* A return address is behind the instruction that calls. */
 static enum pm_status place_calls(struct pm_run_file *file, struct pm_error *err)
 {
     struct run_object_order order = {0};
     size_t first = 0;
-    while (first < file->n_words && file->words[first].kind != PM_WORD_CALL)
+    while (first < file->n_words && !has_place(&file->words[first]))
         first++;
     if (first == file->n_words)
         return PM_OK;
     bool is_ordered = run_order_objects(file, &order);
     for (size_t i = first; i < file->n_words && is_ordered; i++) {
         struct pm_run_file_word *word = &file->words[i];
-        if (word->kind == PM_WORD_CALL)
+        if (has_place(word))
             run_take_place(file, &order, word->address ? word->address - 1 : 0, word->b,
                            &word->object, &word->address);
+        if (word->kind == PM_WORD_FRAME && !run_find_noun(file, word->line_no, &word->line_no))
+            word->line_no = PM_RUN_NOUN_ROOT;
     }
     run_order_release(&order);
     return is_ordered ? PM_OK : run_no_memory(file, err);

@@ -13,9 +13,8 @@ static bool is_surely_not(const uint32_t *at, uint32_t value)
     return pm_sys(SYS_futex, at, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, at, value) == -EAGAIN;
 }
 
-/* Is it the thread's own stack that has this frame? Of the main thread no mapping lies so near
- * below its stack (Linux keeps twice as much free). */
-static bool is_on_own_stack(const struct pm_tls *t, uint64_t frame)
+/* Of the main thread no mapping lies so near below its stack (Linux keeps twice as much free). */
+bool pm_frame_is_on_own_stack(const struct pm_tls *t, uint64_t frame)
 {
     enum { SURELY_STACK_BYTES = 64 << 20 };
     bool is_main = pm_thread_pointer() == pm_process.main_thread_pointer;
@@ -30,7 +29,7 @@ bool pm_jump_has_returned(const struct pm_tls *t, const struct pm_node *node, ui
     const uint32_t *at = (const uint32_t *)frame; /* the lower half of the return address */
     if (node->start_tsc != 0 || frame < sp)
         return false;
-    if (frame / PAGE_BYTES == sp / PAGE_BYTES || is_on_own_stack(t, frame))
+    if (frame / PAGE_BYTES == sp / PAGE_BYTES || pm_frame_is_on_own_stack(t, frame))
         return *at != node->paused;
     return is_surely_not(at, node->paused);
 }

@@ -102,6 +102,9 @@ static inline bool pm_frame_is_gone(const struct pm_node *node, uint64_t limit)
            pm_noun_is_disarmed(node->noun);
 }
 
+/* Is it the thread's own stack that has this frame, and that it is on? Then it may be read. */
+bool pm_frame_is_on_own_stack(const struct pm_tls *t, uint64_t frame);
+
 /* Has what a context without a time jumped to returned, for the return address is another one
  * now? False: nobody knows. sp: nothing below is alive. */
 bool pm_jump_has_returned(const struct pm_tls *t, const struct pm_node *node, uint64_t sp);

@@ -55,6 +55,12 @@ static inline bool pm_sp_jumped_away(uint64_t sp)
     return pm_sp_jumped(sp) && !pm_sp_jumps(sp);
 }
 
+/* By a function in the same frame: nobody has called it. */
+static inline bool pm_sp_jumped_to(uint64_t sp)
+{
+    return (sp & 7) == 6 || (sp & 7) == 5 || (sp & 7) == 3;
+}
+
 /* S. */
 static inline uint64_t pm_sp_frame(uint64_t sp)
 {

@@ -36,8 +36,9 @@ struct pm_slot {
     struct pm_tls *t;                 /* of the thread that is in it now; words' lock */
     struct pm_sampler *sampler;       /* of all its threads, one after the other; NULL: none yet */
     struct pm_word_costs *word_costs; /* of all its threads, too; NULL: none yet */
-    void *tick_page;                  /* ticks.c's; NULL: none */
-    int tick_timer;                   /* the same; 1 + its number, 0: none */
+    struct pm_known_frames *known_frames; /* words/calls.c's; NULL: none yet */
+    void *tick_page;                      /* ticks.c's; NULL: none */
+    int tick_timer;                       /* the same; 1 + its number, 0: none */
     struct pm_run_trace *trace; /* head that events go to; NULL: none, or tracing has stopped */
     uint64_t *trace_at;         /* where the last thread left off */
     uint64_t *trace_scratch;    /* memory for events that are not kept */

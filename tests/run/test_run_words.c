@@ -82,6 +82,9 @@ static void a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_n
         {.kind = PM_WORD_SENTENCE, .a = 4, .n_nouns = PM_WORDS_MAX_NOUNS + 1},
         {.kind = PM_WORD_CALL, .a = 4},               /* of a verb */
         {.kind = PM_WORD_CALL, .a = 5, .n_nouns = 1}, /* with a noun */
+        {.kind = PM_WORD_CALL, .a = 5, .line_no = 5}, /* below a sentence */
+        {.kind = PM_WORD_FRAME, .a = 5},              /* below a sentence */
+        {.kind = PM_WORD_FRAME, .n_nouns = 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct make_run run;
@@ -113,6 +116,31 @@ static void a_call_is_of_the_object_at_its_address(void **state)
     assert_true(word->kind == PM_WORD_CALL && word->a == 6 && word->address == 0x1fff);
     assert_int_equal(word->object, PM_RUN_FILE_NO_OBJECT);
     assert_int_equal(pm_run_file_word(file, 5)->object, PM_RUN_FILE_NO_OBJECT);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+/* Its function is a noun of the file, or none that the file describes. */
+static void a_call_has_the_frames_of_the_functions_around(void **state)
+{
+    (void)state;
+    static const struct pm_run_word words[] = {
+        {.kind = PM_WORD_FRAME, .b = 1, .address = 0x3000, .line_no = 12345},
+        {.kind = PM_WORD_FRAME, .a = 8, .b = 1, .line_no = 12345},
+        {.kind = PM_WORD_CALL, .a = 6, .b = 1, .line_no = 9, .address = 0x2000},
+    };
+    struct make_run run;
+    uint64_t at = make_words(&run);
+    for (size_t i = 0; i < 3; i++)
+        at = add_word(&run, at, &words[i], NULL, "", 0);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    const struct pm_run_file_word *outer = pm_run_file_word(file, 7),
+                                  *inner = pm_run_file_word(file, 8);
+    assert_int_equal(pm_run_file_word(file, 9)->line_no, 9);
+    assert_true(inner->kind == PM_WORD_FRAME && inner->a == 8 && inner->address == 0);
+    assert_true(outer->a == 0 && outer->address == 0x2fff);
+    assert_true(outer->line_no == PM_RUN_NOUN_ROOT && inner->line_no == PM_RUN_NOUN_ROOT);
     pm_run_file_free(file);
     make_run_release(&run);
 }
@@ -187,6 +215,7 @@ int main(void)
         cmocka_unit_test(words_are_read_in_their_order),
         cmocka_unit_test(a_word_that_refers_to_what_it_may_not_is_passed_over_and_keeps_its_number),
         cmocka_unit_test(a_call_is_of_the_object_at_its_address),
+        cmocka_unit_test(a_call_has_the_frames_of_the_functions_around),
         cmocka_unit_test(a_noun_may_be_merged_into_a_later_one),
         cmocka_unit_test(a_damaged_length_ends_the_words),
         cmocka_unit_test(no_change_of_a_byte_does_harm),

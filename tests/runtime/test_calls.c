@@ -114,6 +114,89 @@ static void calls_are_in_the_file(void **unused)
     pm_run_file_free(file);
 }
 
+/* --- frames of functions --- */
+
+enum { FIRST_NOUN = 8 }; /* of functions; nothing describes them in the file */
+
+static void event(uint32_t noun, uint8_t kind, void *frame)
+{
+    struct pm_probe probe = {.mode = PM_RUN_MODE_ACTIVE, .noun = noun, .kind = kind};
+    pm_slow(&probe, (uintptr_t)frame + 8, 0); /* where its return address is */
+}
+__attribute__((noinline)) static uint32_t say(void)
+{
+    event(FIRST_NOUN, PM_SLED_ENTRY, __builtin_frame_address(0));
+    uint32_t call = pm_words_called_from(sentences[7], address_of(1));
+    event(FIRST_NOUN, PM_SLED_RETURN, __builtin_frame_address(0));
+    return call;
+}
+
+/* Two calls of itself: the second one has something behind it that the compiler keeps. */
+__attribute__((noinline)) static uint32_t down(uint32_t noun, int depth)
+{
+    uint32_t call;
+    event(FIRST_NOUN + noun, PM_SLED_ENTRY, __builtin_frame_address(0));
+    if (depth == 0)
+        call = say();
+    else if (depth % 2 == 0)
+        call = down(noun, depth - 1);
+    else {
+        call = down(noun, depth - 1);
+        __asm__ volatile("" : "+r"(call));
+    }
+    event(FIRST_NOUN + noun, PM_SLED_RETURN, __builtin_frame_address(0));
+    return call;
+}
+
+static const struct pm_run_word *frame_of(uint32_t word)
+{
+    return word != 0 ? pm_words.by_number[word] : NULL;
+}
+
+static uint32_t n_frames(uint32_t call)
+{
+    uint32_t n = 0;
+    for (uint32_t frame = pm_words.by_number[call]->line_no; frame != 0; frame = frame_of(frame)->a)
+        n++;
+    return n;
+}
+
+#if defined(__x86_64__)
+static void calls_know_where_functions_were_called(void **unused)
+{
+    (void)unused;
+    uint32_t calls[2], again[2];
+    for (volatile int i = 0; i < 2; i++) /* not unrolled */
+        calls[i] = say(), again[i] = down(1, 0);
+    assert_int_equal(calls[0], calls[1]); /* the same call, twice */
+    assert_int_equal(again[0], again[1]);
+    uint32_t other = say();
+    assert_true(other != calls[0] && other != again[0] && calls[0] != again[0]);
+    const struct pm_run_word *inner = frame_of(pm_words.by_number[again[0]]->line_no),
+                             *outer = frame_of(inner->a);
+    assert_true(inner->kind == PM_WORD_FRAME && inner->line_no == FIRST_NOUN && inner->b == 3);
+    assert_true(outer->line_no == FIRST_NOUN + 1 && outer->a == 0);
+    uintptr_t here = (uintptr_t)down;
+    assert_true(inner->address > here && inner->address < here + 4096);
+}
+
+/* Each of the two calls of itself is told once, and its outermost call. */
+static void calls_of_itself_are_told_once(void **unused)
+{
+    (void)unused;
+    uint32_t shallow = down(2, 4), deep = down(2, 40);
+    assert_int_equal(n_frames(shallow), 4); /* say, two calls of itself, down */
+    assert_int_equal(n_frames(deep), 4);
+    assert_int_equal(n_frames(down(2, 1)), 3);
+}
+
+static void more_functions_than_there_is_room_for(void **unused)
+{
+    (void)unused;
+    assert_int_equal(n_frames(down(3, 1000)), 0); /* not known, and nothing is lost */
+}
+#endif
+
 static void beyond_the_limit_the_sentence_stands_for_its_calls(void **unused)
 {
     (void)unused;
@@ -137,6 +220,11 @@ int main(void)
         cmocka_unit_test(what_is_no_call_is_the_sentence),
         cmocka_unit_test(threads_get_the_same),
         cmocka_unit_test(calls_are_in_the_file),
+#if defined(__x86_64__)
+        cmocka_unit_test(calls_know_where_functions_were_called),
+        cmocka_unit_test(calls_of_itself_are_told_once),
+        cmocka_unit_test(more_functions_than_there_is_room_for),
+#endif
         cmocka_unit_test(beyond_the_limit_the_sentence_stands_for_its_calls),
     };
     return cmocka_run_group_tests(tests, begin, end);
