@@ -10,6 +10,10 @@
  * that; rows, lines and explanations have it where it was called. */
 #define PM_REASON_CALLED "called, compiled without the plugin"
 
+/* Of the code of a call, or of one whose callers are known: the data that they pass. Its statement
+ * tells no more of data. */
+#define PM_REASON_PASSED "passed by the call, or by callers"
+
 /* Type of machine code (kind "code") of which nothing tells what data it touches: no late map
  * covers it, and it is in no library of a language. */
 #define PM_CODE_OF_UNKNOWN_DATA "compiled without the plugin"

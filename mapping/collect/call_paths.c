@@ -435,6 +435,28 @@ enum pm_status collect_jump_out(struct collector *c, struct collect_binary *bina
     return PM_OK;
 }
 
+enum pm_status collect_jump_to(struct collector *c, struct collect_binary *binary, pm_id symbol,
+                               pm_id callee, uint64_t *ret_address)
+{
+    const struct collect_call *calls, *found = NULL;
+    size_t n;
+    bool is_one = true;
+    *ret_address = 0;
+    enum pm_status status = collect_list_calls(c, binary, &calls, &n);
+    if (status != PM_OK || !n)
+        return status;
+    calls = calls_of(binary, symbol, callee, &n);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *code = pm_blame_code(binary->blame, calls[i].address, CALL_BYTES);
+        if (!code || *code != 0xe9)
+            continue;
+        is_one &= !found || calls[i].range->tuple == found->range->tuple;
+        found = found ? found : &calls[i];
+    }
+    *ret_address = found && is_one ? found->address : 0;
+    return PM_OK;
+}
+
 enum pm_status collect_called_at(struct collector *c, struct collect_binary *binary, pm_id symbol,
                                  uint64_t address, pm_id *ret_callee)
 {

@@ -62,6 +62,9 @@ bool collect_is_call(const struct collect_binary *binary, const struct collect_c
  * places. 0: nowhere. */
 PM_MUST_CHECK enum pm_status collect_jump_out(struct collector *c, struct collect_binary *binary,
                                               pm_id symbol, uint64_t *ret_address);
+/* Where the symbol jumps to the beginning of another one, if that is for one statement only; 0. */
+PM_MUST_CHECK enum pm_status collect_jump_to(struct collector *c, struct collect_binary *binary,
+                                             pm_id symbol, pm_id callee, uint64_t *ret_address);
 /* What the call in the symbol that ends at the address calls; 0: nobody knows. */
 PM_MUST_CHECK enum pm_status collect_called_at(struct collector *c, struct collect_binary *binary,
                                                pm_id symbol, uint64_t address, pm_id *ret_callee);

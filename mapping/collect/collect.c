@@ -9,6 +9,7 @@
 #include "contexts.h"
 #include "costs.h"
 #include "counters.h"
+#include "frames.h"
 #include "heap.h"
 #include "import.h"
 #include "kernel.h"
@@ -248,6 +249,8 @@ static enum pm_status locate(struct collector *c, const struct pm_run_file *file
     if (status == PM_OK)
         status = collect_locate_calls(c, file, names);
     if (status == PM_OK)
+        status = collect_locate_frames(c, file, names);
+    if (status == PM_OK)
         status = collect_locate_samples(c, file, names);
     return status == PM_OK ? collect_locate_heap(c, file, names) : status;
 }
@@ -303,6 +306,7 @@ static void names_release(struct collect_names *names)
     free(names->sentences);
     free(names->causes);
     free(names->calls);
+    free(names->frames);
     free(names->heaps);
     free(names->heap_codes);
     free(names->counters);

@@ -13,6 +13,7 @@
 #include "model.h"
 #include "routes.h"
 #include "run_names.h"
+#include "frames.h"
 #include "said.h"
 #include "samples.h"
 #include "words.h"
@@ -112,9 +113,9 @@ enum pm_status collect_cost(struct collector *c, uint32_t context, uint32_t thre
 
 /* The sentence of the innermost code on the path of a context: of that which calls, where it says a
  * word so. */
-static uint32_t code_around(struct collector *c, const struct pm_run_file *file,
-                            const struct pm_run_file_thread *thread, size_t node,
-                            const struct collect_names *names)
+static enum pm_status code_around(struct collector *c, const struct pm_run_file *file,
+                                  const struct pm_run_file_thread *thread, size_t node,
+                                  const struct collect_names *names, uint32_t *ret_sentence)
 {
     struct collect_where where = {
         .file = file, .thread = thread, .node = (uint32_t)node, .names = names};
@@ -123,11 +124,12 @@ static uint32_t code_around(struct collector *c, const struct pm_run_file *file,
            collect_is_spoken(file, pm_run_file_noun(file, at->noun))) {
         const struct collect_code *said = collect_said_code(c, &where);
         if (said)
-            return said->sentence;
+            return collect_said_sentence(c, &where, said, ret_sentence);
         where.node = at->parent;
         at = &thread->nodes[at->parent];
     }
-    return at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
+    *ret_sentence = at->parent == PM_RUN_FILE_NO_PARENT ? names->root : names->sentences[at->noun];
+    return PM_OK;
 }
 
 /* Is a word active around the node, and no code between? */
@@ -154,7 +156,9 @@ enum pm_status collect_own_context(struct collector *c, const struct pm_run_file
         !collect_is_spoken(file, pm_run_file_noun(file, at->noun)) ||
         (names->causes[at->noun] && !is_within_word(file, thread, node, names)))
         return PM_OK;
-    return collect_context(c, *context, code_around(c, file, thread, node, names), flags, context);
+    uint32_t sentence;
+    enum pm_status status = code_around(c, file, thread, node, names, &sentence);
+    return status != PM_OK ? status : collect_context(c, *context, sentence, flags, context);
 }
 
 /* The innermost code with sleds that is active at a node. */
@@ -282,6 +286,20 @@ static enum pm_status step_down(struct collector *c, const struct pm_run_file *f
                : PM_OK;
 }
 
+/* The context of a word, as below the calls that led there. */
+static enum pm_status below_calls(struct collector *c, const struct pm_run_file *file,
+                                  const struct pm_run_file_thread *thread, size_t at,
+                                  const struct collect_names *names,
+                                  const struct collect_node *nodes, uint32_t *context)
+{
+    const struct collect_where where = {.file = file,
+                                        .thread = thread,
+                                        .node = (uint32_t)at,
+                                        .context = {*context, false},
+                                        .names = names};
+    return collect_frames_context(c, &where, nodes, context);
+}
+
 /* Of another process of the same program, most is open. */
 static bool is_all_open(const struct pm_run_file *file, const struct collect_names *names)
 {
@@ -307,49 +325,82 @@ enum pm_status collect_locate_calls(struct collector *c, const struct pm_run_fil
     return status;
 }
 
+/* What a node becomes, below that of the node above. */
+static enum pm_status add_context(struct collector *c, const struct pm_run_file *file,
+                                  const struct pm_run_file_thread *thread, size_t at,
+                                  const struct collect_names *names,
+                                  const struct collect_node *nodes, unsigned foreign,
+                                  uint32_t *context)
+{
+    const struct pm_run_file_node *node = &thread->nodes[at];
+    bool is_root = node->parent == PM_RUN_FILE_NO_PARENT;
+    unsigned begun = node->flags & PM_RUN_NODE_BEGUN ? CONTEXT_AMBIENT : 0;
+    unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
+    uint32_t cause = is_root ? 0 : names->causes[node->noun], code;
+    enum pm_status status = step_down(c, file, thread, at, names, nodes, foreign, context);
+    if (status != PM_OK)
+        return status;
+    if (is_word_within(file, node, names))
+        status = below_calls(c, file, thread, at, names, nodes, context);
+    if (status != PM_OK)
+        return status;
+    if (node->is_set && !cause)
+        return collect_ambient_context(c, file, node->noun, names, foreign, context);
+    if (!cause)
+        return collect_context(c, *context, is_root ? names->root : names->sentences[node->noun],
+                               flags, context);
+    status = code_around(c, file, thread, at, names, &code);
+    return status != PM_OK ? status
+                           : collect_cause_context(c, *context, cause, code, flags, context);
+}
+
+static enum pm_status add_own_time(struct collector *c, const struct pm_run_file *file,
+                                   const struct pm_run_file_thread *thread, size_t at, uint32_t row,
+                                   const struct collect_names *names, struct collect_node node)
+{
+    uint64_t own_ns = thread->nodes[at].own_ns;
+    if (own_ns == 0)
+        return PM_OK;
+    enum pm_status status =
+        collect_own_context(c, file, thread, at, names, collect_stack_flag(node), &node.row);
+    return status != PM_OK ? status : collect_cost(c, node.row, row, METRIC_WALL_NS, own_ns);
+}
+
+static enum pm_status add_node(struct collector *c, const struct pm_run_file *file,
+                               const struct pm_run_file_thread *thread, size_t at, uint32_t row,
+                               const struct collect_names *names, struct collect_node *nodes)
+{
+    const struct pm_run_file_node *node = &thread->nodes[at];
+    bool is_root = node->parent == PM_RUN_FILE_NO_PARENT;
+    /* Below a root on a foreign stack all is on it. */
+    struct collect_node above = {0, (node->flags & PM_RUN_NODE_FOREIGN_STACK) != 0};
+    if (!is_root)
+        above = nodes[node->parent];
+    uint32_t context = above.row;
+    enum pm_status status =
+        add_context(c, file, thread, at, names, nodes, collect_stack_flag(above), &context);
+    if (status != PM_OK)
+        return status;
+    bool is_call = !is_root && !node->is_set && !names->causes[node->noun];
+    if (is_call && node->flags & PM_RUN_NODE_JUMPED)
+        status = collect_write_attribute(c, names->nouns[node->noun], "jumps", "yes");
+    if (status != PM_OK)
+        return status;
+    nodes[at] = (struct collect_node){context, above.is_foreign};
+    status = collect_cost(c, context, row, METRIC_N_CALLS, is_call ? node->n_calls : 0);
+    return status != PM_OK ? status : add_own_time(c, file, thread, at, row, names, nodes[at]);
+}
+
 static enum pm_status add_tree(struct collector *c, const struct pm_run_file *file,
                                const struct pm_run_file_thread *thread, uint32_t row,
                                const struct collect_names *names, struct collect_node *nodes)
 {
-    enum pm_status status = PM_OK;
-    for (size_t i = 0; i < thread->n_nodes && status == PM_OK; i++) {
-        const struct pm_run_file_node *node = &thread->nodes[i];
-        bool is_root = node->parent == PM_RUN_FILE_NO_PARENT;
-        /* Below a root on a foreign stack all is on it. */
-        struct collect_node above = {0, (node->flags & PM_RUN_NODE_FOREIGN_STACK) != 0};
-        if (!is_root)
-            above = nodes[node->parent];
-        unsigned foreign = collect_stack_flag(above);
-        unsigned begun = node->flags & PM_RUN_NODE_BEGUN ? CONTEXT_AMBIENT : 0;
-        unsigned flags = foreign | begun | (node->flags & PM_RUN_NODE_FOLDED);
-        uint32_t context = above.row;
-        uint32_t cause = is_root ? 0 : names->causes[node->noun];
-        status = step_down(c, file, thread, i, names, nodes, foreign, &context);
+    for (size_t i = 0; i < thread->n_nodes; i++) {
+        enum pm_status status = add_node(c, file, thread, i, row, names, nodes);
         if (status != PM_OK)
-            break;
-        if (cause)
-            status = collect_cause_context(c, context, cause,
-                                           code_around(c, file, thread, i, names), flags, &context);
-        else if (node->is_set)
-            status = collect_ambient_context(c, file, node->noun, names, foreign, &context);
-        else
-            status = collect_context(
-                c, context, is_root ? names->root : names->sentences[node->noun], flags, &context);
-        if (status != PM_OK)
-            break;
-        bool is_call = !is_root && !node->is_set && !cause;
-        if (is_call && node->flags & PM_RUN_NODE_JUMPED)
-            status = collect_write_attribute(c, names->nouns[node->noun], "jumps", "yes");
-        if (status != PM_OK)
-            break;
-        nodes[i] = (struct collect_node){context, above.is_foreign};
-        status = collect_cost(c, context, row, METRIC_N_CALLS, is_call ? node->n_calls : 0);
-        if (status == PM_OK && node->own_ns)
-            status = collect_own_context(c, file, thread, i, names, foreign, &context);
-        if (status == PM_OK)
-            status = collect_cost(c, context, row, METRIC_WALL_NS, node->own_ns);
+            return status;
     }
-    return status;
+    return PM_OK;
 }
 
 /* Whether contexts may stand beside counters; where there are counters only, none needs a mark. */

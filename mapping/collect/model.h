@@ -41,7 +41,7 @@ struct collect_model {
     uint32_t base_level, executes; /* rows */
     /* rows, 0: not needed yet */
     uint32_t source_level, source_executes, source_reads, source_writes, allocates,
-        source_allocates;
+        source_allocates, calls;
     uint32_t first_program; /* sentence of the first process; 0: there is none */
     uint32_t unknown_noun, kernel_noun, perfmap_noun, lost_noun,
         stray_noun;                           /* rows, 0: not there yet */

@@ -181,7 +181,7 @@ static bool is_caller(const struct collect_member *member, pm_id function)
     return is;
 }
 
-static bool is_parameter_of(pm_id id, pm_id function)
+bool collect_is_parameter_of(pm_id id, pm_id function)
 {
     for (unsigned k = 0; k < PARAMETERS_MAX; k++)
         if (id == parameter_id(function, k))
@@ -195,8 +195,8 @@ static bool is_within(const struct collect_member *member, pm_id id)
 {
     bool is = id == member->object;
     for (const struct pm_code_site *site = member->callers; site && !is; site = site->parent)
-        is = is_parameter_of(id, site->function);
-    return is && !is_parameter_of(id, member->outermost);
+        is = collect_is_parameter_of(id, site->function);
+    return is && !collect_is_parameter_of(id, member->outermost);
 }
 
 /* 0: of none, as a field or a global variable. */
@@ -827,6 +827,7 @@ enum pm_status collect_references_end(struct collector *c)
 
 void collect_references_release(struct collector *c)
 {
+    collect_arguments_release(c);
     pm_map_release(&c->references->touched);
     pm_map_release(&c->references->shown);
     free(c->references->touches);

@@ -2,6 +2,8 @@
 #ifndef PM_COLLECT_REFERENCES_H
 #define PM_COLLECT_REFERENCES_H
 
+#include "arguments.h"
+
 #include "format/pm_id.h"
 #include "mapping/base/map.h"
 #include "mapping/base/status.h"
@@ -41,7 +43,11 @@ struct collect_references {
     struct pm_map shown;   /* the same without what statements only name */
     struct collect_member *members;
     uint32_t n_members, members_cap;
+    struct collect_arguments arguments;
 };
+
+/* The id is one that units give a parameter of another unit's function. */
+bool collect_is_parameter_of(pm_id id, pm_id function);
 
 /* The code touches the noun (PM_MAP_READS, PM_MAP_WRITES): what it refers to is touched, too. */
 PM_MUST_CHECK enum pm_status collect_note_touch(struct collector *c,

@@ -23,7 +23,9 @@ struct collect_names {
     uint32_t *causes;                 /* by noun: 1 + position of a cause, 0: it is none */
     uint32_t *counters;               /* by counter: row of its metric */
     bool has_gaps;                    /* callers may be missing in all contexts */
-    uint32_t *calls; /* by noun: number of the code that says a word by a call; 0: not known */
+    uint32_t *calls;  /* by noun: number of the code that says a word by a call; 0: not known */
+    uint32_t *frames; /* by word less one: number of the code that a FRAME's function returns to;
+                       * 0: not known, or it is none. NULL: there are none */
     struct collect_located *located; /* by sample, over all threads */
     uint32_t *heap_codes;            /* by place of allocations: number of its code; 0: not known */
 };

@@ -78,4 +78,11 @@ PM_MUST_CHECK enum pm_status collect_infer_fields(struct touches *touches,
                                                   const struct collect_code *code,
                                                   const struct pm_code_range *range);
 
+/* --- touches.c --- */
+/* Maps the code's sentence to all data in the list, in the ways it has there. origin, reason:
+ * lasting strings. */
+PM_MUST_CHECK enum pm_status collect_map_touches(const struct touches *touches,
+                                                 struct collect_code *code, const char *origin,
+                                                 const char *reason);
+
 #endif

@@ -71,6 +71,19 @@ static enum pm_status map_inferred(const struct touches *touches, struct collect
     return status;
 }
 
+enum pm_status collect_map_touches(const struct touches *touches, struct collect_code *code,
+                                   const char *origin, const char *reason)
+{
+    enum pm_status status = PM_OK;
+    for (uint32_t i = 0; i < touches->n && status == PM_OK; i++) {
+        const struct touch *touch = &touches->list[i];
+        status = touch->is_data || touch->is_field
+                     ? map_touch(touches->c, code, touch->noun, touch->access, origin, reason)
+                     : PM_OK;
+    }
+    return status;
+}
+
 /* Code that reads an array's descriptor finds what the statement reads or writes. Where the
  * statement does both, the code is for either. */
 static enum pm_status map_found(struct touches *touches, struct collect_code *code,

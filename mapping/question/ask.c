@@ -134,6 +134,31 @@ static void leave_out_called(const struct pm_graph *graph, bool *leaves_out)
         leaves_out[m] |= strcmp(graph->mappings[m].reason, PM_REASON_CALLED) == 0;
 }
 
+static bool is_call(const struct pm_graph *graph, pm_index sentence)
+{
+    const char *level = graph->levels[pm_graph_sentence_level(graph, sentence)].name;
+    return strcmp(level, "Base") == 0 &&
+           strcmp(graph->verbs[graph->sentences[sentence].verb].name, "Calls") == 0;
+}
+
+/* Of calls, and of code whose callers are known, all data is known, or possible: statements name
+ * parameters, whatever callers pass. */
+static bool find_passed(const struct pm_graph *graph, bool *leaves_out)
+{
+    bool *is_passed = pm_alloc_array(graph->n_sentences + 1u, sizeof *is_passed);
+    for (pm_index s = 0; is_passed && s < graph->n_sentences; s++)
+        is_passed[s] = is_call(graph, s);
+    for (uint32_t m = 0; is_passed && m < graph->n_mappings; m++)
+        is_passed[graph->mappings[m].source] |=
+            strcmp(graph->mappings[m].reason, PM_REASON_PASSED) == 0;
+    for (uint32_t m = 0; is_passed && m < graph->n_mappings; m++)
+        leaves_out[m] = is_passed[graph->mappings[m].source] &&
+                        !is_object(graph, graph->mappings[m].destination);
+    bool good = is_passed != NULL;
+    free(is_passed);
+    return good;
+}
+
 /* detours: is changed. */
 static enum pm_status make_bounds(struct asking *a, struct asked *asked,
                                   struct pm_lift_options options, const pm_index *sources,
@@ -145,7 +170,8 @@ static enum pm_status make_bounds(struct asking *a, struct asked *asked,
         pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->sure);
     if (status != PM_OK)
         return status;
-    options.leaves_out = NULL;
+    if (!find_passed(graph, detours))
+        return no_memory(a->err);
     return pm_lift_new(graph, &options, sources, graph->n_contexts, a->err, &asked->all);
 }
 

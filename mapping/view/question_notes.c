@@ -640,8 +640,9 @@ static enum pm_status note_without_map(const struct pm_view *view,
                                        struct pm_error *err)
 {
     unsigned sides = sides_of_data(view, question, answer);
-    if (!sides || !has_unknown_code(view))
-        return PM_OK;
+    enum pm_status status = pm_ask_note_ways(view, sides, answer, err);
+    if (status != PM_OK || !sides || pm_ask_is_told(view) || !has_unknown_code(view))
+        return status;
     struct pm_buf text = PM_BUF_INIT(1024);
     answer->is_partial |= (sides & PM_ASK_ASKED) != 0;
     pm_ask_mark_all_costs(answer, sides);
@@ -650,7 +651,7 @@ static enum pm_status note_without_map(const struct pm_view *view,
                   "%.1f %% of the run's CPU time are in code without the plugin's map: what that "
                   "reads and writes is not known (objects compiled without the plugin)",
                   100 * share_of_unknown(view));
-    enum pm_status status = pm_ask_add_note(answer, &text, err);
+    status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The answer to a question, between the files that make it: question_answer.c, question_threads.c,
  * question_notes.c, question_marks.c, question_lacking.c, question_levels.c, question_seen.c,
  * question_untimed.c, question_missing.c,
- * question_folded.c, question_own.c. */
+ * question_folded.c, question_own.c, question_ways.c. */
 #ifndef PM_VIEW_QUESTION_PARTS_H
 #define PM_VIEW_QUESTION_PARTS_H
 
@@ -107,6 +107,13 @@ bool pm_ask_lacks_wall(const struct pm_view *view, struct pm_answer *answer);
 /* What has no time of its own: its wall time, and what calls without a path cost, is marked. */
 PM_MUST_CHECK enum pm_status pm_ask_note_untimed(struct pm_view *view, struct pm_answer *answer,
                                                  struct pm_error *err);
+
+/* question_ways.c: of what calls say, all is known but what comes by calls that are not. Are all of
+ * the view's metrics such? */
+bool pm_ask_is_told(const struct pm_view *view);
+/* sides_of_data: of sentences that ask for data, by their form. */
+PM_MUST_CHECK enum pm_status pm_ask_note_ways(const struct pm_view *view, unsigned sides_of_data,
+                                              struct pm_answer *answer, struct pm_error *err);
 
 /* question_missing.c: nothing was found, and not all programs and objects were measured. */
 PM_MUST_CHECK enum pm_status pm_ask_note_missing(const struct pm_view *view,
