@@ -279,7 +279,7 @@ static bool check_options(struct cmd_parse *parse, const struct export_request *
     int n_before = parse->failed;
     if (!format) {
         add_words(&words, false);
-        cmd_usage_error(parse, "which format? For costs --format %s; for traces perfetto or chrome",
+        cmd_usage_error(parse, "which format? For costs --format %s; --help has those of traces",
                         words.data ? words.data : "");
     } else if (request->trace_option && !format->trace) {
         add_words(&words, true);
@@ -413,6 +413,7 @@ const struct cmd cmd_export = {
         "    perfetto     protobuf for ui.perfetto.dev; messages are arrows\n"
         "    chrome       JSON, for all that read the Trace Event Format; large\n"
         "    speedscope   stacks over time\n"
+        "    otf2         a folder, for Vampir, Scalasca and the like\n"
         "\n"
         "Costs are the own ones of 'perfmap report --tree', and add up to its total. What a format "
         "has no place for (marks, warnings) goes to standard error. docs/EXPORT.md says what each "

@@ -88,10 +88,16 @@ enum pm_status export_close(struct export_output *output, enum pm_status status,
 {
     if (output->file == stdout)
         return status;
-    errno = 0;
     bool failed = ferror(output->file);
+    errno = 0;
+    if (failed) { /* once more, for the reason is not known any more */
+        fputc('\n', output->file);
+        (void)fflush(output->file);
+    }
+    int reason = errno;
     failed |= fclose(output->file) != 0;
-    int reason = errno ? errno : EIO;
+    if (!reason)
+        reason = errno ? errno : EIO;
     const char *name = output->path ? output->path : "standard output";
     if (status != PM_OK)
         goto out;

@@ -74,8 +74,10 @@ static enum pm_status read_thread(struct pm_trace *trace, sqlite3_stmt *row, str
         .n_dropped_calls = count(row, 12),
         .has_begin = sqlite3_column_int(row, 13),
         .has_end = sqlite3_column_int(row, 14),
+        .rank = sqlite3_column_int64(row, 15),
+        .node = keep(trace, row, 16),
     };
-    if (!thread->name || !thread->exe)
+    if (!thread->name || !thread->exe || !thread->node)
         return no_memory(err);
     if (thread->tick_hz == 0)
         return pm_error_set(err, PM_ERR_FORMAT,
@@ -93,8 +95,11 @@ static enum pm_status read_threads(struct pm_trace *trace, struct pm_error *err)
         trace->archive,
         "SELECT t.id, p.id, p.pid, t.tid, t.name, p.exe, r.process_start_ns, r.tick_hz, "
         "r.start_ns, "
-        "r.end_ns, r.n_events, r.n_cut, r.n_dropped_calls, r.has_begin, r.has_end FROM traces r "
-        "JOIN threads t ON t.id = r.thread JOIN processes p ON p.id = t.process ORDER BY t.id",
+        "r.end_ns, r.n_events, r.n_cut, r.n_dropped_calls, r.has_begin, r.has_end, "
+        "coalesce((SELECT rank FROM ranks WHERE process = p.id), -1), coalesce((SELECT node FROM "
+        "nodes WHERE process = p.id), (SELECT host FROM executions WHERE id = p.execution)) FROM "
+        "traces r JOIN threads t ON t.id = r.thread JOIN processes p ON p.id = t.process ORDER BY "
+        "t.id",
         err, &rows);
     if (status != PM_OK)
         return status;

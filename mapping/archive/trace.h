@@ -37,6 +37,8 @@ struct pm_trace_thread {
     int64_t row, process_row; /* in tables threads, processes */
     int64_t pid, tid;
     const char *name, *exe;
+    const char *node;          /* the machine; "" not known */
+    int64_t rank;              /* of MPI; -1: none */
     uint64_t start_ns, end_ns; /* first and last event; 0: there is none */
     uint64_t process_start_ns, tick_hz;
     uint64_t n_events, n_cut, n_dropped_calls;

@@ -1,5 +1,6 @@
 #include "trace_messages.h"
 
+#include "../base/arena.h"
 #include "../base/map.h"
 
 #include <stdlib.h>
@@ -28,6 +29,9 @@ struct pm_trace_messages {
     uint32_t n_members, cap_members;
     struct pm_map by_process, by_rank; /* communicator and process, or rank: 1 + member */
     struct pm_map counts;              /* by channel and end: messages so far */
+    struct pm_trace_communicator *communicators;
+    uint32_t n_communicators, cap_communicators;
+    struct pm_arena arena;
     const char *left_out;
 };
 
@@ -232,6 +236,39 @@ static enum pm_status find_reasons(struct pm_trace_messages *m, struct pm_archiv
     return PM_OK;
 }
 
+/* Ranks of a communicator follow each other; of one that has many more than there are processes
+ * (the archive is damaged) none is known. */
+static enum pm_status add_communicator(void *context, sqlite3_stmt *row, struct pm_error *err)
+{
+    enum { MOST_RANKS = 1 << 24 };
+    struct pm_trace_messages *m = context;
+    struct pm_trace_communicator *grown = pm_grow_array(m->communicators, m->n_communicators,
+                                                        &m->cap_communicators, 8, sizeof *grown);
+    if (!grown)
+        return no_memory(err);
+    m->communicators = grown;
+    const char *name = pm_archive_text(row, 1);
+    int64_t n = sqlite3_column_int64(row, 2);
+    n = n > 0 && n <= MOST_RANKS ? n : 0;
+    size_t *threads = pm_arena_alloc(&m->arena, ((size_t)n + 1) * sizeof *threads);
+    const char *kept = pm_arena_strndup(&m->arena, name, strlen(name));
+    if (!threads || !kept)
+        return no_memory(err);
+    uint32_t communicator = (uint32_t)sqlite3_column_int64(row, 0);
+    for (int64_t r = 0; r < n; r++) {
+        uint32_t at = pm_map_get(&m->by_rank, key_of(communicator, r));
+        threads[r] = at ? m->members[at - 1].thread : SIZE_MAX;
+    }
+    m->communicators[m->n_communicators++] =
+        (struct pm_trace_communicator){communicator, kept, threads, (uint32_t)n};
+    return PM_OK;
+}
+
+static const char communicators_sql[] =
+    "SELECT m.communicator, n.name, max(m.rank) + 1 FROM members m JOIN temp.nouns_in_full n ON "
+    "n.id "
+    "= m.communicator WHERE m.rank >= 0 GROUP BY m.communicator ORDER BY m.communicator";
+
 static enum pm_status read_all(struct pm_trace_messages *m, struct pm_archive *archive,
                                struct pm_error *err)
 {
@@ -240,6 +277,9 @@ static enum pm_status read_all(struct pm_trace_messages *m, struct pm_archive *a
         return status;
     status =
         each_row(archive, "SELECT process, communicator, rank FROM members", take_member, m, err);
+    if (status != PM_OK)
+        return status;
+    status = each_row(archive, communicators_sql, add_communicator, m, err);
     return status != PM_OK ? status : find_reasons(m, archive, err);
 }
 
@@ -264,6 +304,8 @@ void pm_trace_messages_free(struct pm_trace_messages *messages)
         return;
     free(messages->ends);
     free(messages->members);
+    free(messages->communicators);
+    pm_arena_release(&messages->arena);
     pm_map_release(&messages->by_sentence);
     pm_map_release(&messages->by_process);
     pm_map_release(&messages->by_rank);
@@ -283,10 +325,10 @@ bool pm_trace_messages_any(const struct pm_trace_messages *messages)
     return messages->n_ends > 0;
 }
 
-bool pm_trace_message(struct pm_trace_messages *messages, size_t thread, uint32_t sentence,
-                      struct pm_trace_message *ret_message)
+bool pm_trace_message_peer(const struct pm_trace_messages *messages, size_t thread,
+                           uint32_t sentence, struct pm_trace_message *ret_message)
 {
-    uint32_t at = messages->left_out ? 0 : pm_map_get(&messages->by_sentence, sentence);
+    uint32_t at = pm_map_get(&messages->by_sentence, sentence);
     if (!at)
         return false;
     const struct end *end = &messages->ends[at - 1];
@@ -296,23 +338,43 @@ bool pm_trace_message(struct pm_trace_messages *messages, size_t thread, uint32_
     uint32_t peer = pm_map_get(&messages->by_rank, key_of(end->communicator, end->peer_rank));
     if (!own || !peer)
         return false;
-    bool is_send = end->kind == PM_TRACE_SEND;
-    int64_t own_rank = messages->members[own - 1].rank;
-    uint64_t ranks = is_send ? mix((uint64_t)own_rank, (uint64_t)end->peer_rank)
-                             : mix((uint64_t)end->peer_rank, (uint64_t)own_rank);
-    uint64_t channel = mix(ranks, mix(end->communicator, end->tag));
-    uint32_t *count = pm_map_at(&messages->counts, mix(channel, is_send));
-    if (!count)
-        return false;
-    *ret_message = (struct pm_trace_message){.is_send = is_send,
-                                             .id = mix(channel, 0x100000000u + *count),
+    *ret_message = (struct pm_trace_message){.is_send = end->kind == PM_TRACE_SEND,
                                              .peer_rank = end->peer_rank,
-                                             .own_rank = own_rank,
+                                             .own_rank = messages->members[own - 1].rank,
                                              .communicator = end->communicator,
                                              .tag = end->tag,
                                              .peer_thread = messages->members[peer - 1].thread};
-    ++*count;
     return true;
+}
+
+bool pm_trace_message(struct pm_trace_messages *messages, size_t thread, uint32_t sentence,
+                      struct pm_trace_message *ret_message)
+{
+    struct pm_trace_message m;
+    if (messages->left_out || !pm_trace_message_peer(messages, thread, sentence, &m))
+        return false;
+    uint64_t ranks = m.is_send ? mix((uint64_t)m.own_rank, (uint64_t)m.peer_rank)
+                               : mix((uint64_t)m.peer_rank, (uint64_t)m.own_rank);
+    uint64_t channel = mix(ranks, mix(m.communicator, m.tag));
+    uint32_t *count = pm_map_at(&messages->counts, mix(channel, m.is_send));
+    if (!count)
+        return false;
+    m.id = mix(channel, 0x100000000u + *count);
+    ++*count;
+    *ret_message = m;
+    return true;
+}
+
+size_t pm_trace_n_communicators(const struct pm_trace_messages *messages)
+{
+    return messages->n_communicators;
+}
+
+const struct pm_trace_communicator *pm_trace_communicator(const struct pm_trace_messages *messages,
+                                                          size_t index)
+{
+    PM_ASSERT(index < messages->n_communicators);
+    return &messages->communicators[index];
 }
 
 const char *pm_trace_messages_left_out(const struct pm_trace_messages *messages)

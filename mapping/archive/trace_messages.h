@@ -47,6 +47,22 @@ bool pm_trace_messages_any(const struct pm_trace_messages *messages);
  * for PM_TRACE_CUT or PM_TRACE_SWITCHED. thread: position. False: no message. */
 bool pm_trace_message(struct pm_trace_messages *messages, size_t thread, uint32_t sentence,
                       struct pm_trace_message *ret_message);
+/* The same without an id, and without counting: for whoever matches them himself. There are such
+ * even where messages are left out. */
+bool pm_trace_message_peer(const struct pm_trace_messages *messages, size_t thread,
+                           uint32_t sentence, struct pm_trace_message *ret_message);
+
+/* A communicator that messages have. */
+struct pm_trace_communicator {
+    uint32_t row; /* of its noun */
+    const char *name;
+    const size_t *threads; /* [n_ranks]: the first thread of each; SIZE_MAX: it has no trace */
+    uint32_t n_ranks;
+};
+size_t pm_trace_n_communicators(const struct pm_trace_messages *messages);
+const struct pm_trace_communicator *pm_trace_communicator(const struct pm_trace_messages *messages,
+                                                          size_t index);
+
 /* Why messages have no partners, a sentence; NULL: all have. Lent. */
 const char *pm_trace_messages_left_out(const struct pm_trace_messages *messages);
 

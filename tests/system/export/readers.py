@@ -205,3 +205,47 @@ def speedscope_events(profile, frames):
             slices.append((at, e["at"], frames[frame]["name"]))
     assert not stack
     return slices
+
+
+class Otf2:
+    """What otf2-print says of an archive: slices by location as (begin, end, name, {attributes}), messages as (is_send, location, time, peer, communicator,
+    tag), locations and regions."""
+
+    def __init__(self, folder):
+        told = subprocess.run(["otf2-print", f"{folder}/traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert told.returncode == 0 and not told.stderr, told.stderr.decode()[:2000]
+        defined = subprocess.run(["otf2-print", "-G", f"{folder}/traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+        assert not defined.stderr, defined.stderr.decode()[:2000]
+        self.description = subprocess.run(["otf2-print", "-A", f"{folder}/traces.otf2"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.locations, self.regions = {}, {}
+        for line in defined.stdout.decode().splitlines():
+            if m := re.match(r'LOCATION +(\d+)  Name: "(.*?)" <.*# Events: (\d+), Group: "(.*)" <', line):
+                self.locations[int(m[1])] = m[2], int(m[3]), m[4]
+            elif m := re.match(r'REGION +(\d+)  Name: "(.*)" <\d+> \(Aka.*Descr\.: "(.*?)" <\d+>, Role: (\w+), Paradigm: (\w+),.*Begin: (\d+)', line):
+                self.regions[int(m[1])] = m[2], m[3], m[4], m[5], int(m[6])
+        self.slices, self.messages = collections.defaultdict(list), []
+        stacks, latest = collections.defaultdict(list), collections.defaultdict(int)
+        for line in told.stdout.decode().splitlines():
+            if m := re.match(r'(ENTER|LEAVE) +(\d+) +(\d+) +Region: "(.*)" <(\d+)>$', line):
+                kind, location, time, name, region = m[1], int(m[2]), int(m[3]), m[4], int(m[5])
+                assert self.regions[region][0] == name, line
+                assert time >= latest[location], line
+                latest[location] = time
+                if kind == "ENTER":
+                    current = [time, None, name, {}]
+                    stacks[location].append(current)
+                else:
+                    current = stacks[location].pop()
+                    assert current[2] == name, (current, line)
+                    current[1] = time
+                    self.slices[location].append(current)
+            elif m := re.match(r" +ADDITIONAL ATTRIBUTES: (.*)", line):
+                current[3].update(re.findall(r'\("(.*?)" <\d+>; STRING; "(.*?)" <\d+>\)', m[1]))
+            elif m := re.match(r'MPI_(SEND|RECV) +(\d+) +(\d+) +(?:Receiver|Sender): (\d+) \("(.*?)" <(\d+)>\), Communicator: "(.*?)" <\d+>, Tag: (\d+), Length: 0', line):
+                self.messages.append((m[1] == "SEND", int(m[2]), int(m[3]), int(m[6]), m[7], int(m[8])))
+            else:
+                assert not line.strip() or line.startswith(("===", "---", "Event ")), line
+        assert not any(stacks.values())
+        for location, (_, n_events, _) in self.locations.items():
+            n = 2 * len(self.slices[location]) + sum(m[1] == location for m in self.messages)
+            assert n == n_events, (location, n, n_events)
