@@ -1,0 +1,96 @@
+"""The server of `perfmap view`: the same page, for this machine and those who know the address only. serve.py PERFMAP ARCHIVE FOLDER"""
+import http.client
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+from browser import Browser
+from check import Checker, all_views
+
+
+def fail(text):
+    sys.exit(f"serve.py: {text}")
+
+
+def ask(port, path, host=None, method="GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.putrequest(method, path, skip_host=host is not None)
+    if host:
+        connection.putheader("Host", host)
+    connection.endheaders()
+    answer = connection.getresponse()
+    return answer.status, answer.read(), answer.headers
+
+
+def expect(name, found, wanted):
+    if found != wanted:
+        fail(f"{name}: {found}, not {wanted}")
+
+
+def raw(port, data):
+    with socket.create_connection(("127.0.0.1", port), 60) as s:
+        s.sendall(data)
+        return s.makefile("rb").readline()
+
+
+def refusals(port, token):
+    expect("page", ask(port, f"/{token}/")[0], 200)
+    status, body, headers = ask(port, f"/{token}/", method="HEAD")
+    expect("head", (status, body), (200, b""))
+    expect("sniffing", headers["X-Content-Type-Options"], "nosniff")
+    expect("localhost", ask(port, f"/{token}/", f"localhost:{port}")[0], 200)
+    for path in ("/", "/chunk/0", f"/{token}", f"/{token[:-1]}0x/", f"/{'0' * len(token)}/chunk/0", "//"):
+        expect(path, ask(port, path)[0], 403)
+    for path in ("chunk/", "chunk/-1", "chunk/9999", "chunk/0/", "../", "../../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "source/0x"):
+        expect(path, ask(port, f"/{token}/{path}")[0], 404)
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}"):
+        expect(host, ask(port, f"/{token}/", host)[0], 403)
+    for data in (b"POST / HTTP/1.1\r\nHost: a\r\n\r\n", b"\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\r\n", b"G" * 20000):
+        expect(data[:20], raw(port, data)[:12], b"HTTP/1.1 400")
+    # Connections that say nothing keep nobody out.
+    idle = [socket.create_connection(("127.0.0.1", port), 60) for _ in range(80)]
+    expect("beside idle ones", ask(port, f"/{token}/chunk/1")[0], 200)
+    for s in idle:
+        s.close()
+
+
+def is_local(port):
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table) as lines:
+            for line in list(lines)[1:]:
+                address, state = line.split()[1], line.split()[3]
+                if state == "0A" and int(address.split(":")[1], 16) == port and address != f"0100007F:{port:04X}":
+                    return False
+    return True
+
+
+def main():
+    perfmap, archive, folder = sys.argv[1:4]
+    server = subprocess.Popen([perfmap, "view", "--no-browser", archive], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().strip()
+        port, token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", address).groups()
+        port = int(port)
+        if not is_local(port):
+            fail("listens to other machines")
+        refusals(port, token)
+        taken = subprocess.run([perfmap, "view", "--no-browser", "--port", str(port), archive], capture_output=True, text=True)
+        expect("a port in use", (taken.returncode, taken.stderr), (1, f"perfmap: port {port} of 127.0.0.1 is in use: without '--port' any that is free is taken\n"))
+        with Browser(folder) as browser:
+            page = browser.open(address)
+            checker = Checker(perfmap, archive, page)
+            all_views(checker)
+            expect("numbers", checker.problems, [])
+            expect("console", page.errors, [])
+            expect("requests", [r for r in page.requests if not r.startswith(address)], [])
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+    expect("the end", server.returncode, 0)
+    print(f"{checker.n_views} views, {checker.n_numbers} numbers by the server")
+
+
+if __name__ == "__main__":
+    main()
