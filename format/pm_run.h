@@ -32,7 +32,7 @@
 
 #define PM_RUN_MAGIC "PerfMapR" /* 8 bytes, no ending zero */
 #define PM_RUN_VERSION_MAJOR 1u
-#define PM_RUN_VERSION_MINOR 3u
+#define PM_RUN_VERSION_MINOR 4u
 #define PM_RUN_PAGE 4096u
 
 enum pm_run_mode {
@@ -113,6 +113,7 @@ enum pm_run_chunk_kind {
     PM_RUN_CHUNK_COUNTERS = 18, /* struct pm_run_counter, from offset 64: at most one */
     /* the same of sources: numbers that the process read when it began and when it ended */
     PM_RUN_CHUNK_SOURCES = 19,
+    PM_RUN_CHUNK_TIMES = 20, /* since 1.4: struct pm_run_times, then struct pm_run_time */
 };
 
 #define PM_RUN_CHUNK_MAGIC 0x4b434d50u /* "PMCK" */
@@ -135,11 +136,15 @@ struct pm_run_chunk {
     uint32_t magic;      /* PM_RUN_CHUNK_MAGIC, written last */
     uint32_t kind;       /* enum pm_run_chunk_kind */
     uint64_t size_bytes; /* whole chunk with this header, a multiple of 4096 */
-    uint64_t owner;      /* NODES, COUNTS, SAMPLES: file offset of the THREAD chunk; else 0 */
+    /* NODES, COUNTS, SAMPLES, TIMES: file offset of the THREAD chunk; else 0 */
+    uint64_t owner;
     uint64_t n_items; /* NODES, THREAD: nodes in use (counted up as they are filled); OBJECT: nouns;
-                         COUNTS: counters; SAMPLES, ADAPTED, AMBIENT: items; MEETINGS: items, or
-                         more than there is room for */
-    uint64_t reserved[4];
+                         COUNTS: counters; SAMPLES, TIMES, ADAPTED, AMBIENT: items; MEETINGS: items,
+                         or more than there is room for */
+    /* SAMPLES, since 1.4: 1 + the number of its first item among those that TIMES chunks of the
+     * thread name; 0: they name none of it */
+    uint64_t first_number_plus_1;
+    uint64_t reserved[3];
 };
 
 /* Which process image this is, among all of all machines: what a cause says of where it was
@@ -422,6 +427,37 @@ struct pm_run_sample {
 };
 #define PM_RUN_SAMPLES_DATA 64u
 
+/* When a thread's samples were taken: what each item of SAMPLES got in which stretch of time. The
+ * stretches ("buckets") of a thread are 2^shift ns of CLOCK_MONOTONIC_RAW; bucket 0 begins at
+ * first << shift. When a thread has used all buckets its times are written once more, into another
+ * chunk, with buckets of twice the length, so that a long life has as many as a short one, and no
+ * fewer than half of them. Of the chunks of a thread the one with the highest serial counts; 0: it
+ * was never finished. Items are made complete before n_items counts them; value and n_samples of a
+ * bucket grow later, each by one instruction. What an item of SAMPLES has beyond the sum of its
+ * values has no known time. */
+struct pm_run_times {
+    struct pm_run_chunk chunk;
+    uint64_t first;
+    uint32_t shift, serial;
+    uint64_t reserved[6];
+};
+#define PM_RUN_TIMES_DATA 128u
+enum { PM_RUN_TIMES_BUCKETS = 2048, PM_RUN_TIMES_NUMBER_BITS = 20 };
+
+/* One item in one bucket, or spread evenly over several that follow each other.
+ *
+ *     offset size meaning
+ *          0    8 value: of the item's time_ns
+ *          8    4 bits 31..20 the first bucket, 19..0 the item's number
+ *         12    2 n_samples: of the item's
+ *         14    2 n_more: buckets beyond the first
+ */
+struct pm_run_time {
+    uint64_t value;
+    uint32_t place;
+    uint16_t n_samples, n_more;
+};
+
 /* A noun was in another mode than the one it had at start, for a while. In mode off its n_calls
  * lack those of that while; in mode count they are in COUNTS chunks, without contexts; in both,
  * samples in it belong to the context that was active above it. One item for each stay in a
@@ -643,6 +679,8 @@ PM_RUN_CHECK(sizeof(struct pm_run_thread) <= PM_RUN_THREAD_NODES, "thread header
 PM_RUN_CHECK(sizeof(struct pm_run_counts) == PM_RUN_COUNTS_DATA, "counts header is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_node) == 128, "node is 128 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_sample) == 40, "sample is 40 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_times) == PM_RUN_TIMES_DATA, "times header is 128 bytes");
+PM_RUN_CHECK(sizeof(struct pm_run_time) == 16, "time is 16 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_site) == 96, "heap site is 96 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_heap_block) == 40, "heap block is 40 bytes");
 PM_RUN_CHECK(sizeof(struct pm_run_meeting) == 64, "meeting is 64 bytes");

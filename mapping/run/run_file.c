@@ -240,7 +240,7 @@ static enum pm_status load_file(struct pm_run_file *file, const struct run_sourc
 {
     /* Each may use what those before it have loaded. */
     static load_step *const steps[] = {
-        run_load_rest,  run_load_counters, run_load_samples, run_load_heap,
+        run_load_rest,  run_load_counters, run_load_samples, run_load_when,     run_load_heap,
         run_load_words, run_load_ambient,  run_load_trace,   run_load_meetings,
     };
     enum pm_status status = check_header(file, source, err);
@@ -407,6 +407,8 @@ void pm_run_file_free(struct pm_run_file *file)
         free(file->loads[i].raw);
         free(file->loads[i].places);
         free(file->loads[i].samples);
+        free(file->loads[i].numbered);
+        free(file->loads[i].times);
     }
     free(file->threads);
     free(file->loads);

@@ -160,6 +160,15 @@ struct pm_run_file_sample {
 };
 enum { PM_RUN_FILE_SAMPLE_COUNTED = 100 };
 
+/* What a sample's time_ns has in some buckets of the thread's time, evenly over them. */
+struct pm_run_file_time {
+    uint32_t sample;        /* position */
+    uint16_t first, n_more; /* buckets; n_more: beyond the first */
+    uint32_t n_samples;     /* of them */
+    uint64_t value;         /* those of a sample add up to at most its time_ns */
+};
+enum { PM_RUN_FILE_BUCKETS = PM_RUN_TIMES_BUCKETS };
+
 struct pm_run_file_thread {
     uint32_t tid, n_threads;
     uint64_t start_ns, end_ns; /* since the process's start_tsc */
@@ -175,6 +184,12 @@ struct pm_run_file_thread {
     bool has_sets; /* some contexts are below sets of sentences */
     const struct pm_run_file_sample *samples;
     size_t n_samples; /* items, each of many samples */
+    /* By sample and first bucket; none in files before version 1.4. Bucket 0 begins at
+     * bucket_start_ns, CLOCK_MONOTONIC_RAW as start_monotonic_ns of the process; less than
+     * PM_RUN_FILE_BUCKETS are used. */
+    const struct pm_run_file_time *times;
+    size_t n_times;
+    uint64_t bucket_start_ns, bucket_ns; /* bucket_ns 0: no times */
 };
 
 /* A word of the program's own (format/pm_words.h), in the order of their numbers: the first is

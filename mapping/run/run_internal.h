@@ -31,6 +31,17 @@ struct run_thread_load {
     uint32_t *places; /* owned: where each node of the file has come to; NULL: nowhere else */
     struct pm_run_file_sample *samples; /* owned */
     size_t samples_cap;
+    struct run_numbered *numbered; /* owned; by number */
+    size_t n_numbered, cap_numbered;
+    size_t when_chunk;              /* 1 + position in the list: of its times; 0: none */
+    uint32_t when_serial;           /* of that chunk */
+    struct pm_run_file_time *times; /* owned */
+};
+
+/* Samples that times name by number, and which they are. */
+struct run_numbered {
+    uint64_t first_number;
+    size_t first_sample, n;
 };
 
 /* Where the bytes come from. */
@@ -154,6 +165,10 @@ PM_MUST_CHECK enum pm_status run_load_samples(struct pm_run_file *file,
                                               const struct run_source *source,
                                               const struct run_chunks *list, struct pm_error *err);
 void run_make_adapted_times(struct pm_run_file *file);
+/* When they were taken; after them. */
+PM_MUST_CHECK enum pm_status run_load_when(struct pm_run_file *file,
+                                           const struct run_source *source,
+                                           const struct run_chunks *list, struct pm_error *err);
 
 /* --- what run_samples.c has for run_heap.c --- */
 /* Objects by address; several may have had one address, one after the other. */

@@ -215,6 +215,23 @@ static struct pm_run_file_sample *more_samples(struct pm_run_file_thread *thread
     return load->samples + thread->n_samples;
 }
 
+/* Before they are counted in thread->n_samples. False: memory ended. */
+static bool note_numbers(const struct pm_run_file_thread *thread, struct run_thread_load *load,
+                         uint64_t first_number, uint64_t n)
+{
+    if (load->n_numbered == load->cap_numbered) {
+        size_t cap = load->cap_numbered ? 2 * load->cap_numbered : 8;
+        struct run_numbered *more = pm_realloc_array(load->numbered, cap, sizeof *more);
+        if (!more)
+            return false;
+        load->numbered = more;
+        load->cap_numbered = cap;
+    }
+    load->numbered[load->n_numbered++] =
+        (struct run_numbered){first_number, thread->n_samples, (size_t)n};
+    return true;
+}
+
 static enum pm_status load_samples(struct pm_run_file *file, const struct run_source *source,
                                    const struct run_object_order *order,
                                    const struct run_chunk *chunk, struct pm_error *err)
@@ -239,6 +256,12 @@ static enum pm_status load_samples(struct pm_run_file *file, const struct run_so
     if (!run_read_at(source, chunk->offset + PM_RUN_SAMPLES_DATA, raw, n * sizeof *raw)) {
         run_complain(file, chunk->offset, "%llu samples cannot be read", (unsigned long long)n);
         n = 0;
+    }
+    struct pm_run_chunk header;
+    if (run_read_at(source, chunk->offset, &header, sizeof header) && header.first_number_plus_1 &&
+        !note_numbers(thread, load, header.first_number_plus_1 - 1, n)) {
+        free(raw);
+        return run_no_memory(file, err);
     }
     struct sample_damage damage = {0}, torn = {0};
     for (uint64_t i = 0; i < n; i++)

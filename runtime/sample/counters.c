@@ -18,6 +18,7 @@
  * each use the kernel is asked whether it still is the counter: a program that closes all
  * descriptors may have a file of its own there now.
  */
+#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/sys.h"
 #include "runtime/code/places.h"
@@ -147,6 +148,18 @@ static void close_event(struct pm_counter *counter)
     counter->fd_plus_1 = 0;
 }
 
+/* To 0.1 ms: reading the clock takes as long as reading a counter. */
+static uint64_t recent_ns(struct pm_sampler *s)
+{
+    enum { RECENT_TICKS = 1 << 18 };
+    uint64_t tsc = pm_tsc();
+    if (tsc - s->recent_tsc > RECENT_TICKS || s->recent_ns < s->known_ns) {
+        s->recent_tsc = tsc;
+        s->recent_ns = pm_monotonic_ns();
+    }
+    return s->recent_ns;
+}
+
 /* --- opening --- */
 
 static long open_with(const struct pm_sampler *s, const struct pm_counter_setting *setting,
@@ -222,7 +235,8 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd)
             counter->id_before = counter->id;
             close_event(counter);
         } else {
-            *counter = (struct pm_counter){0};
+            uint64_t now = recent_ns(s);
+            *counter = (struct pm_counter){.begin_ns = now, .seen_ns = now};
         }
         int error_no = open_event(s, &pm_process.counters.items[i], ring_fd, counter, &user_only);
         if (user_only && error_no == 0)
@@ -264,8 +278,12 @@ int pm_counters_find(const struct pm_sampler *s, uint64_t id)
 void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *node, uint64_t n,
                         bool is_located)
 {
-    s->counters[i].charged += n;
-    pm_sample_charge(s, node,
+    struct pm_counter *counter = &s->counters[i];
+    uint64_t now = recent_ns(s);
+    struct pm_when when = {counter->seen_ns != 0 ? counter->seen_ns : now, now};
+    counter->charged += n;
+    counter->seen_ns = now;
+    pm_sample_charge(s, node, when,
                      (struct pm_run_sample){.kind = (uint8_t)(PM_RUN_SAMPLE_COUNTER + i),
                                             .flags = is_located ? 0 : PM_RUN_SAMPLE_NOT_LOCATED,
                                             .generation = pm_places_generation(0),
@@ -275,8 +293,9 @@ void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *
 /* At PerfMap's own code. */
 static void charge_own(struct pm_sampler *s, uint32_t i, uint64_t n)
 {
+    uint64_t now = recent_ns(s);
     s->counters[i].charged += n;
-    pm_sample_charge(s, s->slot->root,
+    pm_sample_charge(s, s->slot->root, (struct pm_when){s->known_ns, now},
                      (struct pm_run_sample){.kind = (uint8_t)(PM_RUN_SAMPLE_COUNTER + i),
                                             .address = (uint64_t)(uintptr_t)&pm_counters_open,
                                             .generation = pm_places_generation(0),
@@ -295,6 +314,7 @@ void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_
         if (now.value > counter->seen)
             pm_counters_charge(s, i, node, now.value - counter->seen, is_located);
         counter->seen = now.value;
+        counter->seen_ns = recent_ns(s);
     }
 }
 
@@ -308,6 +328,7 @@ void pm_counters_skip(struct pm_sampler *s)
             continue;
         counter->own += now.value - counter->seen;
         counter->seen = now.value;
+        counter->seen_ns = recent_ns(s);
     }
 }
 
@@ -317,6 +338,7 @@ void pm_counters_settle_one(struct pm_sampler *s, uint32_t i, uint64_t count)
     if (counter->own != 0)
         charge_own(s, i, counter->own);
     counter->own = 0;
+    counter->seen_ns = counter->begin_ns;
     if (count > counter->charged)
         pm_counters_charge(s, i, s->slot->root, count - counter->charged, false);
 }

@@ -787,19 +787,22 @@ static void settle_switches(struct pm_sampler *s)
     uint64_t cpu_ns = s->lost_switches ? pm_thread_cpu_ns(s->slot->tid) : 0;
     if (cpu_ns < s->cpu_before_ns || cpu_ns == 0 || s->off_since_ns != 0)
         return;
-    int64_t missing = (int64_t)(pm_monotonic_ns() - s->begin_ns - s->off_ns) -
-                      (int64_t)(cpu_ns - s->cpu_before_ns);
+    uint64_t now = pm_monotonic_ns();
+    int64_t missing =
+        (int64_t)(now - s->begin_ns - s->off_ns) - (int64_t)(cpu_ns - s->cpu_before_ns);
     s->lost_switches = false;
     if (missing > 0)
         pm_sample_waited(s, pm_sample_context(s, 0),
-                         &(struct pm_off){.kind = PM_RUN_SAMPLE_OFF_CPU}, (uint64_t)missing);
+                         &(struct pm_off){.kind = PM_RUN_SAMPLE_OFF_CPU},
+                         (struct pm_when){s->known_ns, now}, (uint64_t)missing);
 }
 
 static void off_until(struct pm_sampler *s, uint64_t until_ns)
 {
     if (s->off.kind == PM_RUN_SAMPLE_WAITING)
         s->waited_ns += until_ns - s->off_since_ns;
-    pm_sample_waited(s, pm_sample_off_context(s), &s->off, until_ns - s->off_since_ns);
+    pm_sample_waited(s, pm_sample_off_context(s), &s->off,
+                     (struct pm_when){s->off_since_ns, until_ns}, until_ns - s->off_since_ns);
 }
 
 /* While we wait for something ourselves, the program could run. */
@@ -926,7 +929,7 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t cpu_ns, uint64_t until_ns)
     if (cpu_ns == 0) /* nobody may ask the clock any more (seccomp): what the last sample counted */
         pm_thread_spent(s->slot, s->cpu_before_ns + s->event_ns);
     if (was_full) /* what did not fit happened in the context that is active: no sled has fired */
-        pm_sample_settle(s, pm_sample_context(s, 0),
+        pm_sample_settle(s, pm_sample_context(s, 0), 0,
                          pm_thread_cpu_ns(s->slot->tid) - s->cpu_before_ns, s->period_ns, true);
     else if (until_ns == UINT64_MAX)
         pm_sample_settle_kernel(s);

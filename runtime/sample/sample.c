@@ -18,6 +18,7 @@
  * drain looks, too, whether whole periods have passed there (context switches bring drains).
  */
 #include "runtime/sample/sample.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/signals.h"
 #include "runtime/base/sys.h"
@@ -179,11 +180,12 @@ static uint64_t mark(const struct pm_node *node)
 
 /* --- charging --- */
 
-void pm_sample_charge(struct pm_sampler *s, const struct pm_node *node, struct pm_run_sample sample)
+void pm_sample_charge(struct pm_sampler *s, const struct pm_node *node, struct pm_when when,
+                      struct pm_run_sample sample)
 {
     sample.node = node->place;
     struct pm_run_sample *item;
-    if (!pm_store_add(&s->store, s->slot->thread_offset, &sample, &item))
+    if (!pm_store_add(&s->store, s->slot->thread_offset, &when, &sample, &item))
         pm_add_shared(pm_sampling->n_lost, sample.n_samples != 0 ? sample.n_samples : 1);
 }
 
@@ -196,14 +198,14 @@ static struct pm_off off_of_beginning(void)
 }
 
 void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const struct pm_off *off,
-                      uint64_t ns)
+                      struct pm_when when, uint64_t ns)
 {
     struct pm_off beginning = off_of_beginning();
     if (s->is_beginning && off->kind == PM_RUN_SAMPLE_PREEMPTED)
         off = &beginning;
     pm_add_shared(pm_sampling->n_switches, 1);
     s->off_ns += ns;
-    pm_sample_charge(s, node,
+    pm_sample_charge(s, node, when,
                      (struct pm_run_sample){.address = off->address,
                                             .caller = off->caller,
                                             .kind = off->kind,
@@ -213,8 +215,8 @@ void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const st
                                             .time_ns = ns});
 }
 
-void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t cpu_ns,
-                      uint64_t least_ns, bool lost)
+void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t until_ns,
+                      uint64_t cpu_ns, uint64_t least_ns, bool lost)
 {
     int64_t missing = (int64_t)(cpu_ns - s->charged_ns);
     if (missing <= 0 || (uint64_t)missing < least_ns)
@@ -224,8 +226,10 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
     bool in_kernel = !s->has_kernel && !lost && s->n_lost == 0 && n_samples != 0;
     s->charged_ns += (uint64_t)missing;
     s->n_lost = 0;
+    struct pm_when when = {s->known_ns, until_ns != 0 ? until_ns : pm_monotonic_ns()};
+    s->known_ns = when.until_ns;
     pm_sample_charge(
-        s, node,
+        s, node, when,
         (struct pm_run_sample){.kind = in_kernel ? PM_RUN_SAMPLE_KERNEL : PM_RUN_SAMPLE_LOST,
                                .generation = pm_places_generation(0),
                                .n_samples = n_samples,
@@ -241,7 +245,7 @@ void pm_sample_settle_kernel(struct pm_sampler *s)
     if (s->has_kernel || s->n_lost != 0 || kernel_ns == 0)
         return;
     const struct pm_node *node = pm_sample_context(s, 0);
-    pm_sample_settle(s, pm_sample_steady(s, node), s->charged_ns + kernel_ns, 1, false);
+    pm_sample_settle(s, pm_sample_steady(s, node), 0, s->charged_ns + kernel_ns, 1, false);
     s->event_ns += kernel_ns;
     s->missing_ns -= kernel_ns;
     s->n_marked += mark(node);
@@ -262,12 +266,13 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
     s->taken = taken;
     const struct pm_node *node = pm_sample_context(s, taken->sp);
     s->taken = NULL;
+    uint64_t time_ns = taken->time_ns != 0 ? taken->time_ns : s->time_ns;
     uint64_t gap_ns = taken->cpu_ns - taken->period_ns - s->event_ns;
     s->event_ns = taken->cpu_ns;
     if ((int64_t)gap_ns >= (int64_t)taken->period_ns && s->missing_ns >= taken->period_ns) {
         gap_ns = gap_ns < s->missing_ns ? gap_ns : s->missing_ns;
         s->missing_ns -= gap_ns;
-        pm_sample_settle(s, pm_sample_steady(s, node), s->charged_ns + gap_ns, 1, false);
+        pm_sample_settle(s, pm_sample_steady(s, node), time_ns, s->charged_ns + gap_ns, 1, false);
     }
     pm_adapt_sampled(s->n_marked + mark(node), taken->period_ns);
     s->n_marked = 0;
@@ -281,8 +286,9 @@ void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken)
                                    .time_ns = taken->period_ns};
     note_probe(taken, &sample);
     s->charged_ns += taken->period_ns;
+    s->known_ns = time_ns;
     pm_add_shared(pm_sampling->n_samples, 1);
-    pm_sample_charge(s, node, sample);
+    pm_sample_charge(s, node, (struct pm_when){time_ns, time_ns}, sample);
 }
 
 void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_taken *taken,
@@ -307,7 +313,7 @@ void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_tak
     if (taken->kind == PM_RUN_SAMPLE_KERNEL)
         sample.flags |= PM_RUN_SAMPLE_IN_KERNEL;
     s->counters[counter].charged += period;
-    pm_sample_charge(s, node, sample);
+    pm_sample_charge(s, node, (struct pm_when){taken->time_ns, taken->time_ns}, sample);
 }
 
 void pm_sample_overflowed(struct pm_sampler *s, uint32_t counter, const void *context)
@@ -478,10 +484,11 @@ static void take_rest(struct pm_sampler *s)
     else if (s->off_since_ns != 0) { /* it waits */
         uint64_t now = pm_monotonic_ns();
         if (now > s->off_since_ns)
-            pm_sample_waited(s, pm_sample_off_context(s), &s->off, now - s->off_since_ns);
+            pm_sample_waited(s, pm_sample_off_context(s), &s->off,
+                             (struct pm_when){s->off_since_ns, now}, now - s->off_since_ns);
         s->off_since_ns = now;
     }
-    pm_sample_settle(s, pm_sample_steady(s, node), cpu_ns, 1, false);
+    pm_sample_settle(s, pm_sample_steady(s, node), 0, cpu_ns, 1, false);
     pm_counters_settle(s);
 }
 
@@ -580,7 +587,7 @@ static void charge_start(struct pm_sampler *s)
         pm_thread_pointer() == pm_process.main_thread_pointer ? pm_process.start_cpu_ns : 0;
     if (s->cpu_before_ns > from)
         pm_sample_charge(
-            s, s->slot->root,
+            s, s->slot->root, (struct pm_when){s->known_ns, s->known_ns},
             (struct pm_run_sample){.address = (uint64_t)(uintptr_t)&pm_sample_thread_begin,
                                    .generation = pm_places_generation(0),
                                    .kind = PM_RUN_SAMPLE_USER,
@@ -599,7 +606,8 @@ static void charge_opening(struct pm_sampler *s, uint64_t since_ns, uint64_t sin
     int64_t off_ns = (int64_t)(now - since_ns - s->off_ns - (s->cpu_before_ns - since_cpu_ns));
     if (off_ns >= LEAST_SWITCH_NS)
         pm_sample_waited(s, pm_sample_context(s, 0),
-                         &(struct pm_off){.kind = PM_RUN_SAMPLE_PREEMPTED}, (uint64_t)off_ns);
+                         &(struct pm_off){.kind = PM_RUN_SAMPLE_PREEMPTED},
+                         (struct pm_when){since_ns, now}, (uint64_t)off_ns);
     s->begin_ns = now - s->off_ns; /* which holds what was before now */
 }
 
@@ -625,6 +633,7 @@ void pm_sample_thread_begin(struct pm_tls *t, uint64_t since_ns, uint64_t since_
     note_opened(s, chunk, error_no);
     if (s->source != PM_RUN_SAMPLES_NONE) {
         s->is_beginning = true;
+        s->known_ns = pm_monotonic_ns();
         charge_start(s);
         charge_opening(s, since_ns, since_cpu_ns);
         s->is_beginning = false;
@@ -650,7 +659,7 @@ void pm_sample_thread_end(struct pm_tls *t)
     else
         pm_timer_close(s);
     uint64_t cpu_ns = pm_thread_cpu_ns(s->slot->tid);
-    pm_sample_settle(s, s->slot->root, cpu_ns - s->cpu_before_ns, 1, false);
+    pm_sample_settle(s, s->slot->root, 0, cpu_ns - s->cpu_before_ns, 1, false);
     s->source = PM_RUN_SAMPLES_NONE;
     pm_store(t->sampler, NULL);
     give_lock(s);
@@ -729,6 +738,7 @@ void pm_sample_fork_child(void)
     pm_ambient_ring(t, &pm_no_ring, 0);
     t->sampler = NULL;
     pm_sampling = NULL;
+    pm_times_fork_child();
     struct pm_sampler *s = t->slot != NULL ? t->slot->sampler : NULL;
     if (s == NULL)
         return;

@@ -5,6 +5,7 @@
  *   perf.c           perf_event_open: a ring for each thread
  *   timer.c          POSIX timers, where perf events are refused
  *   store.c          equal samples are one item in the run file
+ *   times.c          and when they were taken
  *   counters.c       events beside the clock that somebody asked for
  *   library.c        those of them that libraries count
  *   callers.c        who called it: code/places.h says which code lies where, code/unwind.h reads
@@ -43,11 +44,28 @@ enum {
     PM_RECORD_BYTES = PM_DEEPEST_STACK_BYTES + 256, /* largest record that is looked into */
 };
 
+/* When something was, CLOCK_MONOTONIC_RAW: all at once, or evenly between. */
+struct pm_when {
+    uint64_t from_ns, until_ns;
+};
+
+/* times.c: the chunk that counts, and one that did and is free for the next. */
+struct pm_times {
+    struct pm_run_times *chunk, *spare; /* NULL: there is none */
+    uint32_t capacity, n;               /* of the chunk, entries */
+    bool stopped;                       /* there was no memory */
+};
+
 struct pm_store {
     struct pm_run_chunk *chunk; /* items are appended here */
     uint64_t capacity;          /* of the chunk, items */
-    struct pm_run_sample **index;
+    /* One piece of private memory: 1 + the number of an item, by its key; items by number; the
+     * entry of the times that each was last added to. */
+    uint32_t *index;
+    struct pm_run_sample **items;
+    uint32_t *last_time;
     uint32_t mask, n; /* of the index; items in all */
+    struct pm_times times;
 };
 
 /* Why a thread has no processor, and where it was when it lost it: as of a sample. */
@@ -74,14 +92,15 @@ struct pm_counted {
 
 /* An event of counters.c, of one thread. */
 struct pm_counter {
-    int fd_plus_1;            /* 0: there is none */
-    uint64_t id, id_before;   /* that samples have; of the event before this one, 0: none */
-    struct pm_counted before; /* of events before this one, which asked for less of the stack */
-    struct pm_counted told;   /* to the run file */
-    uint64_t seen, own;       /* when it was last read; of that, PerfMap's own, not charged yet */
-    uint64_t charged;         /* to contexts, or to none */
-    uint64_t value;           /* of libraries: what has come since the thread began */
-    void *bell;               /* perf.c's */
+    int fd_plus_1;              /* 0: there is none */
+    uint64_t id, id_before;     /* that samples have; of the event before this one, 0: none */
+    struct pm_counted before;   /* of events before this one, which asked for less of the stack */
+    struct pm_counted told;     /* to the run file */
+    uint64_t seen, own;         /* when it was last read; of that, PerfMap's own, not charged yet */
+    uint64_t begin_ns, seen_ns; /* when it was opened, and last read; 0: not known */
+    uint64_t charged;           /* to contexts, or to none */
+    uint64_t value;             /* of libraries: what has come since the thread began */
+    void *bell;                 /* perf.c's */
 };
 
 struct pm_sampler {
@@ -91,16 +110,18 @@ struct pm_sampler {
     struct pm_slot *slot;
     struct pm_store store;
     /* All CPU time is charged to something: what no sample stands for is noticed by comparing. */
-    uint64_t cpu_before_ns;    /* the thread's CPU clock when its sampling began */
-    uint64_t charged_ns;       /* of its CPU time since then */
-    uint64_t event_ns;         /* perf: what the event had counted at the last sample */
-    uint64_t missing_ns;       /* perf: of the thread's clock, beyond all samples in the ring */
-    uint64_t rest_ns;          /* perf: of that, what was before the ring's event began */
-    uint64_t n_marked;         /* calls since the last sample that are marked already */
-    uint64_t time_ns;          /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
-    uint64_t off_since_ns;     /* perf: when it was switched out; 0: it runs */
-    uint64_t on_since_ns;      /* perf: when it was last switched in; 0: not yet */
-    struct pm_off off;         /* where, and why */
+    uint64_t cpu_before_ns; /* the thread's CPU clock when its sampling began */
+    uint64_t charged_ns;    /* of its CPU time since then */
+    uint64_t event_ns;      /* perf: what the event had counted at the last sample */
+    uint64_t missing_ns;    /* perf: of the thread's clock, beyond all samples in the ring */
+    uint64_t rest_ns;       /* perf: of that, what was before the ring's event began */
+    uint64_t n_marked;      /* calls since the last sample that are marked already */
+    uint64_t time_ns;       /* timers: of the last sample, CLOCK_MONOTONIC_RAW */
+    uint64_t known_ns;      /* up to there its time is charged to something; the same clock */
+    uint64_t recent_ns, recent_tsc; /* counters.c: the clock, as it was lately */
+    uint64_t off_since_ns;          /* perf: when it was switched out; 0: it runs */
+    uint64_t on_since_ns;           /* perf: when it was last switched in; 0: not yet */
+    struct pm_off off;              /* where, and why */
     uint64_t off_ns, begin_ns; /* charged so far for times off the CPU; perf: when sampling began */
     /* perf: when it last opened events: what waits there (for the process's memory map, which
      * another thread is changing) is no wait of the program's. */
@@ -151,8 +172,9 @@ void pm_sample_process_begin(void);
 void pm_sample_loader_begins(void); /* code may be about to be unmapped */
 void pm_sample_fork_child(void);    /* the parent's rings are not ours */
 void pm_sample_take(struct pm_sampler *s, const struct pm_taken *taken);
+/* ns of off-CPU time that was then. */
 void pm_sample_waited(struct pm_sampler *s, const struct pm_node *node, const struct pm_off *off,
-                      uint64_t ns);
+                      struct pm_when when, uint64_t ns);
 /* The context of a thread that is active, at this stack pointer (0: unknown). */
 const struct pm_node *pm_context_at(const struct pm_tls *t, const struct pm_slot *slot,
                                     uint64_t sp);
@@ -165,10 +187,10 @@ const struct pm_node *pm_sample_off_context(const struct pm_sampler *s);
 /* The innermost context that has been active ever since the last sample was taken. */
 const struct pm_node *pm_sample_steady(const struct pm_sampler *s, const struct pm_node *node);
 /* Charges CPU time that no sample stands for to `node`, when it is as much as least_ns. cpu_ns:
- * since sampling began. lost: samples are missing, rather than that the kernel may not be
- * sampled. */
-void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t cpu_ns,
-                      uint64_t least_ns, bool lost);
+ * since sampling began. until_ns: the time of now (0: it is asked for); from where it is known what
+ * the thread did. lost: samples are missing, rather than that the kernel may not be sampled. */
+void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t until_ns,
+                      uint64_t cpu_ns, uint64_t least_ns, bool lost);
 /* The same of whole periods in the kernel since the last sample, where that may not be sampled. */
 void pm_sample_settle_kernel(struct pm_sampler *s);
 /* A counter of a library has counted its period there (a ucontext_t). */
@@ -178,7 +200,7 @@ void pm_sample_join(void); /* libraries count in the calling thread from now on 
 void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_taken *taken,
                      uint64_t period);
 /* Adds an item at a context; what has no room is counted as lost. */
-void pm_sample_charge(struct pm_sampler *s, const struct pm_node *node,
+void pm_sample_charge(struct pm_sampler *s, const struct pm_node *node, struct pm_when when,
                       struct pm_run_sample sample);
 extern struct pm_run_sampling *pm_sampling; /* NULL: none in this file yet */
 
@@ -264,9 +286,16 @@ struct pm_taken pm_timer_taken(const struct pm_sampler *s, const void *context);
 void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns); /* charges what it waited */
 
 /* --- store.c --- */
-/* Adds to the item with this key, a new one if need be. False: no memory for it. */
-bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct pm_run_sample *added,
-                  struct pm_run_sample **ret_item);
+/* Adds to the item with this key, a new one if need be. when NULL: no times of this store are
+ * kept. False: no memory for it. */
+bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct pm_when *when,
+                  const struct pm_run_sample *added, struct pm_run_sample **ret_item);
 void pm_store_forget(struct pm_store *store); /* in a fork child: the chunks are the parent's */
+
+/* --- times.c --- */
+/* What was added to the item of that number. Where there is no memory, it has no time. */
+void pm_times_add(struct pm_store *store, uint64_t thread_offset, uint32_t number,
+                  const struct pm_when *when, uint64_t n_samples, uint64_t value);
+void pm_times_fork_child(void); /* the file is a new one */
 
 #endif

@@ -11,7 +11,7 @@
 enum {
     FIRST_CHUNK_BYTES = 8 * 1024,
     LARGEST_CHUNK_BYTES = 256 * 1024,
-    FIRST_INDEX_ENTRIES = 512,
+    FIRST_INDEX_ENTRIES = 256, /* a page */
     /* 5 MiB. Beyond, only contexts are told apart. */
     MAX_ITEMS = 1 << 17,
 };
@@ -30,8 +30,13 @@ static uint32_t find_place(const struct pm_store *store, const struct pm_run_sam
             ((uint64_t)key->node << 32 | (uint64_t)key->generation << 8 | key->kind)) *
            0x9e3779b97f4a7c15u;
     for (uint32_t at = (uint32_t)(hash >> 32) & store->mask;; at = (at + 1) & store->mask)
-        if (store->index[at] == NULL || same_key(store->index[at], key))
+        if (store->index[at] == 0 || same_key(store->items[store->index[at] - 1], key))
             return at;
+}
+
+static size_t bytes_for(uint32_t n_entries)
+{
+    return n_entries * (sizeof(uint32_t) + sizeof(struct pm_run_sample *) + sizeof(uint32_t));
 }
 
 /* At most half full. */
@@ -41,21 +46,26 @@ static bool make_room(struct pm_store *store)
     if (store->index != NULL && store->n < n_old / 2)
         return true;
     uint32_t n_new = n_old != 0 ? n_old * 2 : FIRST_INDEX_ENTRIES;
-    struct pm_run_sample **old = store->index,
-                         **index = pm_private_memory(n_new * sizeof(struct pm_run_sample *));
-    if (index == NULL)
+    struct pm_run_sample **old = store->items, **items = pm_private_memory(bytes_for(n_new));
+    if (items == NULL)
         return store->n + 1 < n_old; /* slower and slower, yet right */
-    store->index = index;
+    uint32_t *last_time = (uint32_t *)(items + n_new);
+    for (uint32_t i = 0; i < store->n; i++) {
+        items[i] = old[i];
+        last_time[i] = store->last_time[i];
+    }
+    store->items = items;
+    store->last_time = last_time;
+    store->index = last_time + n_new;
     store->mask = n_new - 1;
-    for (uint32_t i = 0; i < n_old; i++)
-        if (old[i] != NULL)
-            index[find_place(store, old[i])] = old[i];
+    for (uint32_t i = 0; i < store->n; i++)
+        store->index[find_place(store, items[i])] = i + 1;
     if (old != NULL)
-        pm_sys(SYS_munmap, old, n_old * sizeof *old);
+        pm_sys(SYS_munmap, old, bytes_for(n_old));
     return true;
 }
 
-static struct pm_run_sample *append(struct pm_store *store, uint64_t thread_offset,
+static struct pm_run_sample *append(struct pm_store *store, uint64_t thread_offset, bool has_times,
                                     const struct pm_run_sample *key)
 {
     if (store->chunk == NULL || store->chunk->n_items == store->capacity) {
@@ -67,6 +77,7 @@ static struct pm_run_sample *append(struct pm_store *store, uint64_t thread_offs
             pm_file_chunk(PM_RUN_CHUNK_SAMPLES, bytes, thread_offset, &offset);
         if (chunk == NULL)
             return NULL;
+        chunk->first_number_plus_1 = has_times ? store->n + 1ull : 0;
         store->chunk = chunk;
         store->capacity = (chunk->size_bytes - PM_RUN_SAMPLES_DATA) / sizeof(struct pm_run_sample);
     }
@@ -90,36 +101,39 @@ static void say_full(void)
             NULL);
 }
 
-bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct pm_run_sample *added,
-                  struct pm_run_sample **ret_item)
+bool pm_store_add(struct pm_store *store, uint64_t thread_offset, const struct pm_when *when,
+                  const struct pm_run_sample *added, struct pm_run_sample **ret_item)
 {
     struct pm_run_sample key = *added;
     if (!make_room(store))
         return false;
     uint32_t at = find_place(store, &key);
     bool has_place = key.kind != PM_RUN_SAMPLE_COST && (key.address | key.caller) != 0;
-    if (store->index[at] == NULL && store->n >= MAX_ITEMS && has_place) {
+    if (store->index[at] == 0 && store->n >= MAX_ITEMS && has_place) {
         say_full();
         key.address = key.caller = 0;
         at = find_place(store, &key);
     }
-    if (store->index[at] != NULL) {
-        pm_add_own(&store->index[at]->n_samples, key.n_samples);
-        pm_add_own(&store->index[at]->time_ns, key.time_ns);
-        *ret_item = store->index[at];
-        return true;
+    if (store->index[at] != 0) {
+        struct pm_run_sample *item = store->items[store->index[at] - 1];
+        pm_add_own(&item->n_samples, key.n_samples);
+        pm_add_own(&item->time_ns, key.time_ns);
+    } else {
+        struct pm_run_sample *item = append(store, thread_offset, when != NULL, &key);
+        if (item == NULL)
+            return false;
+        store->items[store->n] = item;
+        store->index[at] = ++store->n;
     }
-    store->index[at] = append(store, thread_offset, &key);
-    if (store->index[at] == NULL)
-        return false;
-    store->n++;
-    *ret_item = store->index[at];
+    *ret_item = store->items[store->index[at] - 1];
+    if (when != NULL)
+        pm_times_add(store, thread_offset, store->index[at] - 1, when, key.n_samples, key.time_ns);
     return true;
 }
 
 void pm_store_forget(struct pm_store *store)
 {
-    if (store->index != NULL)
-        pm_sys(SYS_munmap, store->index, (store->mask + 1ul) * sizeof *store->index);
+    if (store->items != NULL)
+        pm_sys(SYS_munmap, store->items, bytes_for(store->mask + 1));
     *store = (struct pm_store){0};
 }

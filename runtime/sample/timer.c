@@ -65,7 +65,8 @@ void pm_timer_wait(struct pm_sampler *s, uint64_t cpu_ns)
     int64_t waited = (int64_t)(now - s->time_ns) - (int64_t)(cpu_ns - s->charged_ns);
     if (waited >= LEAST_WAIT_NS)
         pm_sample_waited(s, pm_sample_steady(s, pm_sample_context(s, 0)),
-                         &(struct pm_off){.kind = PM_RUN_SAMPLE_OFF_CPU}, (uint64_t)waited);
+                         &(struct pm_off){.kind = PM_RUN_SAMPLE_OFF_CPU},
+                         (struct pm_when){s->time_ns, now}, (uint64_t)waited);
     s->time_ns = now;
 }
 

@@ -25,7 +25,7 @@ static bool add_item(struct pm_slot *slot, const struct pm_run_sample *key,
     if (slot->word_costs == NULL)
         slot->word_costs = pm_private_memory(sizeof *slot->word_costs);
     struct pm_word_costs *costs = slot->word_costs;
-    return costs != NULL && pm_store_add(&costs->store, slot->thread_offset, key, ret_quick);
+    return costs != NULL && pm_store_add(&costs->store, slot->thread_offset, NULL, key, ret_quick);
 }
 
 static unsigned place_of(uint32_t node, uint32_t metric)

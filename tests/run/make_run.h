@@ -230,14 +230,31 @@ static inline uint64_t make_run_message(struct make_run *run, uint32_t code, uin
     return offset;
 }
 
-static inline void make_run_samples(struct make_run *run, uint64_t thread,
-                                    const struct pm_run_sample *samples, size_t n)
+static inline uint64_t make_run_samples(struct make_run *run, uint64_t thread,
+                                        const struct pm_run_sample *samples, size_t n)
 {
     uint64_t offset = make_run_chunk(run, PM_RUN_CHUNK_SAMPLES,
                                      PM_RUN_SAMPLES_DATA + n * sizeof *samples, thread);
     ((struct pm_run_chunk *)make_run_at(run, offset))->n_items = n;
     if (n)
         memcpy(make_run_at(run, offset + PM_RUN_SAMPLES_DATA), samples, n * sizeof *samples);
+    return offset;
+}
+
+/* The samples of the chunk before, the thread's only one, by number. */
+static inline void make_run_times(struct make_run *run, uint64_t thread, uint64_t samples,
+                                  const struct pm_run_times *header,
+                                  const struct pm_run_time *times, size_t n)
+{
+    ((struct pm_run_chunk *)make_run_at(run, samples))->first_number_plus_1 = 1;
+    uint64_t offset =
+        make_run_chunk(run, PM_RUN_CHUNK_TIMES, PM_RUN_TIMES_DATA + n * sizeof *times, thread);
+    struct pm_run_times *chunk = make_run_at(run, offset);
+    chunk->chunk.n_items = n;
+    chunk->first = header->first;
+    chunk->shift = header->shift;
+    chunk->serial = header->serial;
+    memcpy(make_run_at(run, offset + PM_RUN_TIMES_DATA), times, n * sizeof *times);
 }
 
 /* values: all but its chunk header. */

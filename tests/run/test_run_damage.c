@@ -136,7 +136,7 @@ static void unreadable_headers_are_refused(void **state)
            "run file 'x.pmr' byte 12: header of 40 bytes (expected 4008 to 4096)");
     make_run_header(&run)->version_major = 3;
     refuse(run.data, run.len, PM_ERR_VERSION,
-           "run file 'x.pmr' has version 3.3, this perfmap reads version 1");
+           "run file 'x.pmr' has version 3.4, this perfmap reads version 1");
     make_run_release(&run);
 }
 

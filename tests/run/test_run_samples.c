@@ -139,6 +139,104 @@ static void check_golden(const char *path, struct make_run *run)
     make_run_release(run);
 }
 
+/* Buckets of 1024 ns: 0 begins at 7168. */
+static const struct pm_run_time some_times[] = {
+    {.value = 3, .place = 2 << PM_RUN_TIMES_NUMBER_BITS | 1, .n_samples = 1},
+    {.value = 40, .place = 1 << PM_RUN_TIMES_NUMBER_BITS | 0, .n_samples = 1},
+    {.value = 50, .place = 3 << PM_RUN_TIMES_NUMBER_BITS | 0, .n_samples = 1, .n_more = 4},
+};
+
+/* Two samples of a thread, and when they were; older times, that do not count, before. */
+static void make_timed(struct make_run *run)
+{
+    static const struct pm_run_sample samples[] = {
+        {0x400123, 0, 0, 0, PM_RUN_SAMPLE_USER, 0, 2, 100},
+        {0x400200, 0, 0, 0, PM_RUN_SAMPLE_WAITING, 0, 1, 3},
+    };
+    make_run_init(run, 100);
+    uint64_t heat = make_run_object(run, "/bin/heat", "\x01", 1, three_nouns, 3);
+    make_run_loaded(run, heat, 0x400000, 0x1000, 0, 0);
+    uint64_t thread = make_run_thread(run, 100, 1000, 2000, 8);
+    make_run_node(run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000);
+    uint64_t offset = make_run_samples(run, thread, samples, 2);
+    const struct pm_run_times old = {.first = 14, .shift = 9, .serial = 1},
+                              counts = {.first = 7, .shift = 10, .serial = 2},
+                              unfinished = {.first = 3, .shift = 11};
+    make_run_times(run, thread, offset, &old, some_times, 1);
+    make_run_times(run, thread, offset, &counts, some_times, 3);
+    make_run_times(run, thread, offset, &unfinished, some_times, 2);
+    make_run_end(run, 3000);
+}
+
+static void samples_know_when_they_were_taken(void **state)
+{
+    (void)state;
+    struct make_run run;
+    make_timed(&run);
+    struct pm_run_file *file = parse(&run, NULL);
+    no_complaints(file);
+    const struct pm_run_file_thread *thread = pm_run_file_thread(file, 0);
+    static const struct pm_run_file_time expected[] = {
+        {0, 1, 0, 1, 40}, {0, 3, 4, 1, 50}, {1, 2, 0, 1, 3}};
+    assert_int_equal(thread->bucket_start_ns, 7168);
+    assert_int_equal(thread->bucket_ns, 1024);
+    assert_int_equal(thread->n_times, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(thread->times[i].sample, expected[i].sample);
+        assert_int_equal(thread->times[i].first, expected[i].first);
+        assert_int_equal(thread->times[i].n_more, expected[i].n_more);
+        assert_int_equal(thread->times[i].n_samples, expected[i].n_samples);
+        assert_int_equal(thread->times[i].value, expected[i].value);
+    }
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
+/* No sample has more in all buckets than it has. */
+static void times_that_do_not_fit_are_left_out(void **state)
+{
+    (void)state;
+    static const struct pm_run_time bad[] = {
+        {.value = 1, .place = 7},                                              /* no such sample */
+        {.value = 1, .place = 2047u << PM_RUN_TIMES_NUMBER_BITS, .n_more = 1}, /* no such bucket */
+        {.value = 90, .place = 0, .n_samples = 1},
+        {.value = 90, .place = 5u << PM_RUN_TIMES_NUMBER_BITS, .n_samples = 9},
+    };
+    const struct pm_run_times header = {.first = 7, .shift = 10, .serial = 3},
+                              impossible = {.first = UINT64_MAX, .shift = 40, .serial = 4};
+    struct make_run run;
+    make_timed(&run);
+    uint64_t thread = 0;
+    for (uint64_t at = PM_RUN_PAGE; at < run.len; at += PM_RUN_PAGE) {
+        const struct pm_run_chunk *chunk = make_run_at(&run, at);
+        if (chunk->magic == PM_RUN_CHUNK_MAGIC && chunk->kind == PM_RUN_CHUNK_TIMES)
+            thread = chunk->owner;
+    }
+    uint64_t samples = 0;
+    for (uint64_t at = PM_RUN_PAGE; at < run.len; at += PM_RUN_PAGE) {
+        const struct pm_run_chunk *chunk = make_run_at(&run, at);
+        if (chunk->magic == PM_RUN_CHUNK_MAGIC && chunk->kind == PM_RUN_CHUNK_SAMPLES)
+            samples = at;
+    }
+    make_run_times(&run, thread, samples, &header, bad, 4);
+    struct pm_run_file *file = parse(&run, NULL);
+    assert_int_equal(pm_run_file_n_complaints(file), 3);
+    const struct pm_run_file_thread *read = pm_run_file_thread(file, 0);
+    assert_int_equal(read->n_times, 2);
+    assert_int_equal(read->times[0].value, 90);
+    assert_int_equal(read->times[1].value, 10);
+    assert_int_equal(read->times[1].n_samples, 1);
+    pm_run_file_free(file);
+    make_run_times(&run, thread, samples, &impossible, bad, 4);
+    make_run_times(&run, 12345, samples, &header, bad, 1);
+    file = parse(&run, NULL);
+    assert_int_equal(pm_run_file_n_complaints(file), 2);
+    assert_int_equal(pm_run_file_thread(file, 0)->n_times, 0);
+    assert_int_equal(pm_run_file_thread(file, 0)->bucket_ns, 0);
+    pm_run_file_free(file);
+    make_run_release(&run);
+}
+
 static void the_file_of_each_version_is_what_the_writer_makes(void **state)
 {
     (void)state;
@@ -149,8 +247,11 @@ static void the_file_of_each_version_is_what_the_writer_makes(void **state)
     make_run_version(&run, 2);
     check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_2.pmr", &run);
     make_full(&run);
+    make_run_version(&run, 3);
     make_run_place(&run, "node17", "4711");
     check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_3.pmr", &run);
+    make_timed(&run);
+    check_golden(PM_TEST_DATA "/../fuzz/corpus/run_file/version_1_4.pmr", &run);
 }
 
 static void how_samples_were_taken_and_what_was_disarmed_is_told(void **state)
@@ -410,6 +511,8 @@ int main(void)
         cmocka_unit_test(samples_in_trampolines_name_their_noun),
         cmocka_unit_test(waits_have_the_place_where_they_began),
         cmocka_unit_test(the_file_of_each_version_is_what_the_writer_makes),
+        cmocka_unit_test(samples_know_when_they_were_taken),
+        cmocka_unit_test(times_that_do_not_fit_are_left_out),
         cmocka_unit_test(how_samples_were_taken_and_what_was_disarmed_is_told),
         cmocka_unit_test(what_measuring_cost_is_as_the_process_reckoned),
         cmocka_unit_test(a_sample_torn_by_a_crash_is_no_damage),

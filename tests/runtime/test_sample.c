@@ -151,9 +151,9 @@ struct totals {
 static struct totals totals_of(uint32_t node)
 {
     struct totals t = {{0}, {0}};
-    for (uint32_t i = 0; sampler->store.index != NULL && i <= sampler->store.mask; i++) {
-        const struct pm_run_sample *s = sampler->store.index[i];
-        if (s == NULL || (node != 0 && s->node != node) || s->kind >= PM_RUN_SAMPLE_COUNTER)
+    for (uint32_t i = 0; i < sampler->store.n; i++) {
+        const struct pm_run_sample *s = sampler->store.items[i];
+        if ((node != 0 && s->node != node) || s->kind >= PM_RUN_SAMPLE_COUNTER)
             continue;
         assert_in_range(s->kind, PM_RUN_SAMPLE_USER, PM_RUN_SAMPLE_PREEMPTED);
         t.n[s->kind] += s->n_samples;
@@ -261,10 +261,8 @@ static void waits_are_charged_to_the_place_where_they_began(void **unused)
             drain();
     }
     drain();
-    for (uint32_t i = 0; i <= sampler->store.mask; i++) {
-        const struct pm_run_sample *s = sampler->store.index[i];
-        if (s == NULL)
-            continue;
+    for (uint32_t i = 0; i < sampler->store.n; i++) {
+        const struct pm_run_sample *s = sampler->store.items[i];
         assert_int_equal(s->kind, PM_RUN_SAMPLE_WAITING);
         got_ns[s->address != 0 ? s->address - 0x1000 : N_PLACES] += s->time_ns;
     }
@@ -380,9 +378,9 @@ static void samples_of_counters_are_worth_their_periods(void **unused)
             drain();
     }
     drain();
-    for (uint32_t i = 0; i <= sampler->store.mask; i++) {
-        const struct pm_run_sample *s = sampler->store.index[i];
-        if (s != NULL && s->kind >= PM_RUN_SAMPLE_COUNTER)
+    for (uint32_t i = 0; i < sampler->store.n; i++) {
+        const struct pm_run_sample *s = sampler->store.items[i];
+        if (s->kind >= PM_RUN_SAMPLE_COUNTER)
             got[s->kind - PM_RUN_SAMPLE_COUNTER] += s->time_ns;
     }
     assert_true(sent[0] > 3000 && sent[1] > 100000);
@@ -483,7 +481,8 @@ static void many_different_samples_are_all_there(void **unused)
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < N; i++) {
             key.address = 1 + i * 4;
-            assert_true(pm_store_add(&sampler->store, sampler->slot->thread_offset, &key, &item));
+            assert_true(
+                pm_store_add(&sampler->store, sampler->slot->thread_offset, NULL, &key, &item));
         }
     struct totals t = totals_of(0);
     assert_int_equal(t.n[PM_RUN_SAMPLE_USER], 2 * N);

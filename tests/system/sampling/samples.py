@@ -18,7 +18,7 @@ class File:
         with open(path, "rb") as file:
             self.data = data = file.read()
         assert data[:8] == b"PerfMapR", path
-        assert struct.unpack_from("<HH", data, 8) in ((1, 2), (1, 3)), struct.unpack_from("<HH", data, 8)
+        assert struct.unpack_from("<HH", data, 8) in ((1, 2), (1, 3), (1, 4)), struct.unpack_from("<HH", data, 8)
         self.flags, self.mode, self.pid = struct.unpack_from("<III", data, 24)
         self.objects, self.threads, self.messages, self.samples = [], [], [], []
         self.nodes, self.sampling = {}, None
