@@ -687,6 +687,7 @@ static enum pm_status keep_open(struct loader *load, unsigned flags)
     kept->threads = load->threads;
     kept->position = load->position;
     kept->has_all = (flags & PM_ARCHIVE_LOAD_ALL) != 0;
+    kept->merges = load->merges;
     give_to_kept(load, kept);
     load->archive = NULL;
     load->position = NULL;
@@ -712,23 +713,66 @@ static void release_kept(struct load_kept *kept)
     free(kept->position);
 }
 
-enum pm_status pm_archive_each_cost(const struct pm_archive_data *data, const bool *threads_in,
-                                    pm_cost_visitor visit, void *context, struct pm_error *err)
+/* To read costs once more. */
+static struct loader loader_again(const struct pm_archive_data *data, struct pm_error *err)
 {
-    struct load_kept *kept = &data->own->kept;
+    const struct load_kept *kept = &data->own->kept;
     PM_ASSERT(kept->archive);
-    struct loader load = {
+    return (struct loader){
         .path = kept->path,
         .err = err,
         .archive = kept->archive,
         .db = pm_archive_db(kept->archive),
-        .data = (struct pm_archive_data *)data, /* is not written to */
+        .data = (struct pm_archive_data *)(uintptr_t)data, /* is not written to */
         .contexts = kept->contexts,
         .metrics = kept->metrics,
         .threads = kept->threads,
     };
+}
+
+static enum pm_status visit_costs(const struct pm_archive_data *data,
+                                  const struct load_visit *visit, struct pm_error *err)
+{
+    struct loader load = loader_again(data, err);
+    struct load_kept *kept = &data->own->kept;
     pthread_mutex_lock(&kept->lock);
-    enum pm_status status = load_each_cost(&load, kept->position, threads_in, visit, context);
+    enum pm_status status = load_each_cost(&load, kept->position, visit);
+    pthread_mutex_unlock(&kept->lock);
+    return status;
+}
+
+enum pm_status pm_archive_each_cost(const struct pm_archive_data *data, const bool *threads_in,
+                                    pm_cost_visitor visit, void *context, struct pm_error *err)
+{
+    const struct load_visit all = {.threads_in = threads_in, .visit = visit, .context = context};
+    return visit_costs(data, &all, err);
+}
+
+enum pm_status pm_archive_each_part(const struct pm_archive_data *data, const bool *threads_in,
+                                    const int64_t *edges_ns, uint32_t n,
+                                    pm_cost_parts_visitor visit, void *context,
+                                    struct pm_error *err)
+{
+    const struct load_visit all = {.threads_in = threads_in,
+                                   .visit_parts = visit,
+                                   .edges_ns = edges_ns,
+                                   .n_parts = n,
+                                   .context = context};
+    return data->has_times ? visit_costs(data, &all, err) : PM_OK;
+}
+
+enum pm_status pm_archive_keep_interval(struct pm_archive_data *data, struct pm_time_span interval,
+                                        struct pm_error *err)
+{
+    struct loader load = loader_again(data, err);
+    struct load_kept *kept = &data->own->kept;
+    pm_graph_take_costs(data->graph, NULL, 0);
+    data->interval = interval;
+    data->has_interval = true;
+    if (!data->has_times)
+        return PM_OK;
+    pthread_mutex_lock(&kept->lock);
+    enum pm_status status = load_interval(&load, kept->position, kept->merges);
     pthread_mutex_unlock(&kept->lock);
     return status;
 }
@@ -842,6 +886,7 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->addresses);
     free(data->paths);
     free(data->bare);
+    free(data->has_times);
     free(data->call_sites);
     free(data->call_places);
     free(data);

@@ -160,6 +160,12 @@ enum { PM_BARE_OPEN = PM_BARE_PASSED_ON | PM_BARE_LEFT_OUT };
 /* Code without sleds: it makes numbers of calls at least. */
 enum { PM_BARE_OF_CALLS = PM_BARE_CODE | PM_BARE_CALLS | PM_BARE_COPIES | PM_BARE_COPIES_CALL };
 
+/* Of the run's time, from the execution's start (each, where an archive has several). */
+struct pm_time_span {
+    int64_t from_ns, until_ns; /* INT64_MIN, INT64_MAX: open */
+};
+#define PM_ALL_TIME ((struct pm_time_span){INT64_MIN, INT64_MAX})
+
 struct pm_archive_data_private;
 struct pm_archive_data {
     struct pm_graph *graph; /* sealed; pm_cost.thread is a position in threads */
@@ -182,7 +188,12 @@ struct pm_archive_data {
     uint16_t *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
         n_noun_modes, n_mapping_points, n_members, n_counters;
-    uint32_t n_nodes;                /* machines, those without a name as one */
+    uint32_t n_nodes; /* machines, those without a name as one */
+    /* [graph->n_metrics]: it is known when costs of it were, of some at least; NULL: the archive
+     * was collected by a PerfMap that kept no times */
+    bool *has_times;
+    struct pm_time_span interval;    /* whose costs these are; all time, as they are loaded */
+    bool has_interval;               /* they were chosen by time: what has none is left out */
     struct pm_call_site *call_sites; /* by noun */
     /* sentences of statements: where the call is, then where the function around that was
      * inlined, ... */
@@ -206,6 +217,22 @@ typedef bool (*pm_cost_visitor)(void *context, const struct pm_cost *cost);
 PM_MUST_CHECK enum pm_status pm_archive_each_cost(const struct pm_archive_data *data,
                                                   const bool *threads_in, pm_cost_visitor visit,
                                                   void *context, struct pm_error *err);
+/* The same, of costs that have times: parts[i] is how much of it was from edges_ns[i] to
+ * edges_ns[i + 1], i < n, which follow each other (INT64_MIN first, INT64_MAX last: all). With
+ * data->interval, of its costs. A cost that has no time is not visited; of one that has it in part,
+ * the rest is in no part. */
+typedef bool (*pm_cost_parts_visitor)(void *context, const struct pm_cost *cost,
+                                      const int64_t *parts);
+PM_MUST_CHECK enum pm_status pm_archive_each_part(const struct pm_archive_data *data,
+                                                  const bool *threads_in, const int64_t *edges_ns,
+                                                  uint32_t n, pm_cost_parts_visitor visit,
+                                                  void *context, struct pm_error *err);
+/* Leaves of the costs those of the interval, as far as they have times; also for each of the
+ * functions above. data: a copy of what was loaded with PM_ARCHIVE_LOAD_KEPT, with a graph of its
+ * own (pm_graph_copy); all else is lent and stays as it is. */
+PM_MUST_CHECK enum pm_status pm_archive_keep_interval(struct pm_archive_data *data,
+                                                      struct pm_time_span interval,
+                                                      struct pm_error *err);
 /* Adds what PM_ARCHIVE_LOAD_ALL would have read, to what was loaded with PM_ARCHIVE_LOAD_KEPT:
  * positions stay, arrays may move. For the owner, while nobody else reads. After an error the data
  * can only be freed. Nothing is done when all is there. */

@@ -6,6 +6,7 @@
  * calls. What others had of a thread's CPU is taken out of that thread's own time: where it was
  * preempted, times stay apart.
  */
+#include "cost_times.h"
 #include "load_internal.h"
 #include "../base/map.h"
 
@@ -31,9 +32,15 @@ struct costs_reader {
     uint32_t *merged_thread; /* by thread: the one that has its costs; NULL: each has its own */
     uint32_t **last;         /* by metric: NULL, or by context 1 + the last cost's position */
     double *n_calls;         /* by process; NULL: nothing is merged */
-    const bool *threads_in;  /* by thread, whose costs are read; NULL: of all */
-    pm_cost_visitor visit;   /* who gets them; NULL: the graph */
-    void *context;
+    const struct load_visit *visits;                /* who gets them; NULL: the graph */
+    bool has_interval;                              /* of data->interval only */
+    int64_t file_thread, file_metric, file_context; /* of the one that is read, as in the file */
+    /* The lists of one thread and metric, which lie together. */
+    struct pm_cost_times times;
+    int64_t times_thread, times_metric;
+    bool has_times; /* they were looked for */
+    sqlite3_stmt *find_times;
+    int64_t *parts; /* of visits->visit_parts */
 };
 
 /* --- which processes are one --- */
@@ -62,6 +69,17 @@ static bool find_alike(struct pm_archive_data *data)
     return ok;
 }
 
+/* The first of a program has the costs of all. first: 0, by process. */
+static void choose_threads(struct costs_reader *r, uint32_t *first)
+{
+    const struct pm_archive_data *data = r->load->data;
+    for (uint32_t i = 0; i < data->n_threads; i++) {
+        uint32_t *thread = &first[data->processes[data->threads[i].process].merged_into];
+        *thread = *thread ? *thread : i + 1;
+        r->merged_thread[i] = *thread - 1;
+    }
+}
+
 static bool merge_threads(struct costs_reader *r)
 {
     struct pm_archive_data *data = r->load->data;
@@ -70,11 +88,8 @@ static bool merge_threads(struct costs_reader *r)
     r->n_calls = pm_alloc_array(data->n_processes, sizeof *r->n_calls);
     r->last = pm_alloc_array(data->graph->n_metrics, sizeof *r->last);
     bool ok = first && r->merged_thread && r->n_calls && r->last && find_alike(data);
-    for (uint32_t i = 0; ok && i < data->n_threads; i++) {
-        uint32_t *thread = &first[data->processes[data->threads[i].process].merged_into];
-        *thread = *thread ? *thread : i + 1;
-        r->merged_thread[i] = *thread - 1;
-    }
+    if (ok)
+        choose_threads(r, first);
     free(first);
     return ok;
 }
@@ -190,19 +205,19 @@ static enum pm_status add_place(struct costs_reader *r, const struct pm_cost *co
     return PM_OK;
 }
 
-static enum pm_status take_cost(struct costs_reader *r, struct pm_cost cost)
+static enum pm_status add_cost(struct costs_reader *r, struct pm_cost cost)
 {
     struct loader *load = r->load;
     struct pm_archive_data *data = load->data;
-    if (r->visit)
-        return r->visit(r->context, &cost) ? PM_OK : load_no_memory(load);
+    if (r->visits)
+        return r->visits->visit(r->visits->context, &cost) ? PM_OK : load_no_memory(load);
     if (r->finds_places)
         return cost.metric == r->preempted ? add_place(r, &cost) : PM_OK;
     if (r->merged_thread && !stays_apart(r, &cost)) {
         uint32_t **last = &r->last[cost.metric];
         if (!*last && !(*last = pm_alloc_array(data->graph->n_contexts, sizeof **last)))
             return load_no_memory(load);
-        if (cost.metric == r->calls)
+        if (r->n_calls && cost.metric == r->calls)
             r->n_calls[data->threads[cost.thread].process] += (double)cost.value;
         cost.thread = r->merged_thread[cost.thread];
         if (add_to_last(r, &cost))
@@ -210,6 +225,99 @@ static enum pm_status take_cost(struct costs_reader *r, struct pm_cost cost)
     }
     pm_graph_cost(data->graph, &cost);
     return data->graph->failed ? load_no_memory(load) : PM_OK;
+}
+
+/* --- when it was --- */
+
+static enum pm_status damaged_times(struct costs_reader *r)
+{
+    return load_damaged(r->load, "the times of thread %lld, metric %lld, are damaged",
+                        (long long)r->times_thread, (long long)r->times_metric);
+}
+
+/* Reads the lists of the cost's thread and metric, if there are any. */
+static enum pm_status need_times(struct costs_reader *r)
+{
+    if (r->has_times && r->times_thread == r->file_thread && r->times_metric == r->file_metric)
+        return PM_OK;
+    pm_cost_times_release(&r->times);
+    r->has_times = true;
+    r->times_thread = r->file_thread;
+    r->times_metric = r->file_metric;
+    sqlite3_bind_int64(r->find_times, 1, r->file_metric);
+    sqlite3_bind_int64(r->find_times, 2, r->file_thread);
+    int step = sqlite3_step(r->find_times);
+    enum pm_status status = PM_OK;
+    if (step == SQLITE_ROW) {
+        const void *bytes = sqlite3_column_blob(r->find_times, 2);
+        int len = sqlite3_column_bytes(r->find_times, 2);
+        status = pm_cost_times_parse(bytes ? bytes : "", (size_t)len,
+                                     sqlite3_column_int64(r->find_times, 0),
+                                     sqlite3_column_int64(r->find_times, 1), &r->times);
+    }
+    sqlite3_reset(r->find_times);
+    if (status == PM_ERR_FORMAT)
+        return damaged_times(r);
+    if (status != PM_OK)
+        return load_no_memory(r->load);
+    return step == SQLITE_ROW || step == SQLITE_DONE
+               ? PM_OK
+               : pm_archive_error(r->load->archive, r->load->err);
+}
+
+static bool is_of_interval(const struct costs_reader *r)
+{
+    return r->has_interval || (r->visits && r->visits->visit_parts);
+}
+
+/* Up to the edge, and within the interval that is looked at. A cost that has less than its times
+ * say is damaged; it is then not more in any interval. */
+static int64_t part_before(const struct costs_reader *r, const struct pm_cost_times_list *list,
+                           int64_t at_ns, int64_t value)
+{
+    const struct pm_time_span *interval = &r->load->data->interval;
+    if (at_ns < interval->from_ns)
+        at_ns = interval->from_ns;
+    if (at_ns > interval->until_ns)
+        at_ns = interval->until_ns;
+    int64_t before = pm_cost_times_before(&r->times, list, at_ns);
+    return before < value ? before : value;
+}
+
+static enum pm_status take_parts(struct costs_reader *r, const struct pm_cost_times_list *list,
+                                 const struct pm_cost *cost, int64_t whole)
+{
+    const struct load_visit *visits = r->visits;
+    int64_t before = part_before(r, list, visits->edges_ns[0], whole);
+    for (uint32_t i = 0; i < visits->n_parts; i++) {
+        int64_t so_far = part_before(r, list, visits->edges_ns[i + 1], whole);
+        r->parts[i] = so_far - before;
+        before = so_far;
+    }
+    return visits->visit_parts(visits->context, cost, r->parts) ? PM_OK : load_no_memory(r->load);
+}
+
+/* What of a cost is asked for. */
+static enum pm_status take_cost(struct costs_reader *r, struct pm_cost cost)
+{
+    if (!is_of_interval(r))
+        return add_cost(r, cost);
+    if (!r->load->data->has_times || !r->load->data->has_times[cost.metric])
+        return PM_OK;
+    enum pm_status status = need_times(r);
+    if (status != PM_OK)
+        return status;
+    const struct pm_cost_times_list *list = pm_cost_times_find(&r->times, r->file_context);
+    int64_t whole = cost.value;
+    if (!list)
+        return PM_OK;
+    if (r->has_interval)
+        cost.value =
+            part_before(r, list, INT64_MAX, whole) - part_before(r, list, INT64_MIN, whole);
+    if (cost.value == 0)
+        return PM_OK;
+    return r->visits && r->visits->visit_parts ? take_parts(r, list, &cost, whole)
+                                               : add_cost(r, cost);
 }
 
 /* --- rows and lists --- */
@@ -227,6 +335,8 @@ static enum pm_status refuse(struct costs_reader *r, sqlite3_stmt *row, int64_t 
 static enum pm_status read_key(struct costs_reader *r, sqlite3_stmt *row, struct pm_cost *ret_cost)
 {
     struct loader *load = r->load;
+    r->file_thread = sqlite3_column_int64(row, 0);
+    r->file_metric = sqlite3_column_int64(row, 1);
     *ret_cost =
         (struct pm_cost){.thread = pm_index_map_get(&load->threads, sqlite3_column_int64(row, 0)),
                          .metric = pm_index_map_get(&load->metrics, sqlite3_column_int64(row, 1))};
@@ -239,13 +349,14 @@ static enum pm_status find_context(struct costs_reader *r, sqlite3_stmt *row, in
                                    pm_index *ret_context)
 {
     pm_index at = pm_index_map_get(&r->load->contexts, id);
+    r->file_context = id;
     *ret_context = at == PM_NONE ? PM_NONE : r->position[at];
     return *ret_context != PM_NONE ? PM_OK : refuse(r, row, id);
 }
 
 static bool is_left_out(const struct costs_reader *r, const struct pm_cost *cost)
 {
-    return r->threads_in && !r->threads_in[cost->thread];
+    return r->visits && r->visits->threads_in && !r->visits->threads_in[cost->thread];
 }
 
 static enum pm_status read_row(struct costs_reader *r, sqlite3_stmt *row)
@@ -366,6 +477,9 @@ static void release(struct costs_reader *r)
     free(r->places);
     free(r->stamps);
     free(r->never_merged);
+    free(r->parts);
+    pm_cost_times_release(&r->times);
+    sqlite3_finalize(r->find_times);
 }
 
 enum pm_status load_costs(struct loader *load, const pm_index *position, bool merge)
@@ -392,14 +506,66 @@ enum pm_status load_costs(struct loader *load, const pm_index *position, bool me
     return status;
 }
 
-enum pm_status load_each_cost(struct loader *load, const pm_index *position, const bool *threads_in,
-                              pm_cost_visitor visit, void *context)
+static enum pm_status prepare_times(struct costs_reader *r)
+{
+    static const char sql[] =
+        "SELECT start_ns, bucket_ns, data FROM cost_times WHERE metric = ? AND thread = ?";
+    if (r->visits && r->visits->visit_parts) {
+        r->parts = pm_alloc_array(r->visits->n_parts + 1u, sizeof *r->parts);
+        if (!r->parts)
+            return load_no_memory(r->load);
+    }
+    return !is_of_interval(r) || !r->load->data->has_times ||
+                   sqlite3_prepare_v2(r->load->db, sql, -1, &r->find_times, NULL) == SQLITE_OK
+               ? PM_OK
+               : pm_archive_error(r->load->archive, r->load->err);
+}
+
+static enum pm_status read_again(struct costs_reader *r)
+{
+    enum pm_status status = prepare_times(r);
+    if (status != PM_OK)
+        return status;
+    status = read_all(r, ALL_ROWS, read_row);
+    return status != PM_OK ? status : read_all(r, ALL_LISTS, read_list);
+}
+
+enum pm_status load_each_cost(struct loader *load, const pm_index *position,
+                              const struct load_visit *visit)
 {
     struct costs_reader r = {.load = load,
                              .position = position,
-                             .threads_in = threads_in,
-                             .visit = visit,
-                             .context = context};
-    enum pm_status status = read_all(&r, ALL_ROWS, read_row);
-    return status == PM_OK ? read_all(&r, ALL_LISTS, read_list) : status;
+                             .visits = visit,
+                             .has_interval = load->data->has_interval};
+    enum pm_status status = read_again(&r);
+    release(&r);
+    return status;
+}
+
+/* As they were merged when they were loaded. */
+static bool merge_as_before(struct costs_reader *r)
+{
+    struct pm_archive_data *data = r->load->data;
+    uint32_t *first = pm_alloc_array(data->n_processes, sizeof *first); /* 1 + thread */
+    r->merged_thread = pm_alloc_array(data->n_threads, sizeof *r->merged_thread);
+    r->last = pm_alloc_array(data->graph->n_metrics, sizeof *r->last);
+    bool ok = first && r->merged_thread && r->last;
+    if (ok)
+        choose_threads(r, first);
+    free(first);
+    return ok;
+}
+
+enum pm_status load_interval(struct loader *load, const pm_index *position, bool merge)
+{
+    struct costs_reader r = {.load = load,
+                             .position = position,
+                             .has_interval = true,
+                             .calls = PM_NONE,
+                             .wall = PM_NONE,
+                             .preempted = PM_NONE,
+                             .stamped = PM_NONE};
+    enum pm_status status = merge && !merge_as_before(&r) ? load_no_memory(load) : read_again(&r);
+    release(&r);
+    return status;
 }

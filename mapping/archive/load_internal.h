@@ -25,6 +25,7 @@ struct load_kept {
     int64_t *sentence_ids;
     uint32_t cap_sentence_ids, cap_attributes;
     bool has_all; /* there is no rest */
+    bool merges;  /* costs were merged */
 };
 
 struct pm_archive_data_private {
@@ -92,10 +93,20 @@ PM_MUST_CHECK enum pm_status load_call_sites(struct loader *load);
 /* load_costs.c. position: of contexts in the graph, by their order in the file. merge: processes of
  * one program share their costs. */
 PM_MUST_CHECK enum pm_status load_costs(struct loader *load, const pm_index *position, bool merge);
-/* The same again for one who keeps nothing (pm_archive_each_cost). */
+/* The same again for one who keeps nothing (pm_archive_each_cost, pm_archive_each_part). */
+struct load_visit {
+    const bool *threads_in;
+    pm_cost_visitor visit;             /* or: */
+    pm_cost_parts_visitor visit_parts; /* of so many */
+    const int64_t *edges_ns;
+    uint32_t n_parts;
+    void *context;
+};
 PM_MUST_CHECK enum pm_status load_each_cost(struct loader *load, const pm_index *position,
-                                            const bool *threads_in, pm_cost_visitor visit,
-                                            void *context);
+                                            const struct load_visit *visit);
+/* load->data: with a graph that has no costs yet, and an interval. merge: as load_costs did. */
+PM_MUST_CHECK enum pm_status load_interval(struct loader *load, const pm_index *position,
+                                           bool merge);
 
 /* --- load_tables.c --- */
 PM_MUST_CHECK enum pm_status load_tables(struct loader *load);

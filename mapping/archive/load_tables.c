@@ -411,6 +411,28 @@ static enum pm_status has_members(struct loader *load, sqlite3_stmt *row)
                          read_member);
 }
 
+static enum pm_status read_timed_metric(struct loader *load, sqlite3_stmt *row)
+{
+    pm_index metric = pm_index_map_get(&load->metrics, sqlite3_column_int64(row, 0));
+    if (metric != PM_NONE)
+        load->data->has_times[metric] = true;
+    return PM_OK;
+}
+
+static enum pm_status has_cost_times(struct loader *load, sqlite3_stmt *row)
+{
+    (void)row;
+    struct pm_archive_data *data = load->data;
+    free(data->has_times);
+    data->has_times = pm_alloc_array(data->graph->n_metrics + 1u, sizeof *data->has_times);
+    if (!data->has_times)
+        return load_no_memory(load);
+    return load_each_row(load,
+                         "SELECT id FROM metrics m WHERE EXISTS (SELECT 1 FROM cost_times t WHERE "
+                         "t.metric = m.id)",
+                         read_timed_metric);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -485,8 +507,11 @@ enum pm_status load_tables(struct loader *load)
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'nodes'", has_nodes},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'members'", has_members},
         {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'counters'", has_counters},
+        {"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cost_times'",
+         has_cost_times},
     };
     enum pm_status status = PM_OK;
+    load->data->interval = PM_ALL_TIME;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == PM_OK; i++)
         status = load_each_row(load, tables[i].sql, tables[i].reader);
     return status != PM_OK ? status : number_nodes(load);

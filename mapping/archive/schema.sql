@@ -175,6 +175,13 @@ CREATE TABLE cost_lists (            -- the same of contexts whose ids follow ea
 CREATE VIEW costs AS                 -- all of them
     SELECT context, thread, metric, value FROM cost_rows
     UNION ALL SELECT l.context + v.key, l.thread, l.metric, v.value FROM cost_lists l, json_each(l.list) v WHERE v.value <> 0;
+CREATE TABLE cost_times (            -- how costs lie in time, as far as that is known
+    thread INTEGER NOT NULL REFERENCES threads, metric INTEGER NOT NULL REFERENCES metrics,
+    start_ns INTEGER NOT NULL,       -- of the first bucket, from the execution's start; may be negative
+    bucket_ns INTEGER NOT NULL,      -- length of each bucket
+    data BLOB NOT NULL,              -- what each context has in which bucket: mapping/archive/cost_times.h
+    PRIMARY KEY (metric, thread)
+) WITHOUT ROWID;
 CREATE TABLE messages (process INTEGER REFERENCES processes, code INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE traces (                -- mode trace: a thread's events are in trace_blocks
     thread INTEGER PRIMARY KEY REFERENCES threads,

@@ -320,6 +320,8 @@ static enum pm_status write_costs(struct collector *c, const struct run *run, co
 {
     struct collect_names names;
     enum pm_status status = names_init(c, file, &names);
+    names.start_ns = collect_start_ns(run->start_tsc, file);
+    c->n_sampled_threads = run->n_entries * (uint32_t)pm_run_file_n_threads(file);
     if (status == PM_OK)
         status = locate(c, file, &names);
     if (status == PM_OK)

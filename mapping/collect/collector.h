@@ -38,6 +38,7 @@ struct collector {
     struct collect_kernel *kernel;         /* kernel.h; NULL: this run has nothing of that */
     struct collect_meetings *meetings;     /* meetings.h; NULL: none yet */
     unsigned n_threads;                    /* to work with; 0: one for each processor */
+    uint32_t n_sampled_threads;            /* of the run, roughly: who share the room for times */
     bool joins;     /* several run files: causes of one may be contexts of another */
     bool has_words; /* some run file may name causes */
 };

@@ -14,6 +14,7 @@ struct collect_located {
 
 /* What the nouns and objects of one run file have become. */
 struct collect_names {
+    uint64_t start_ns;                /* of the process, from the execution's start */
     uint32_t root;                    /* {program Executes} */
     struct collect_binary **binaries; /* by object */
     uint32_t *nouns, *sentences;      /* by noun: its row, {noun Executes} */

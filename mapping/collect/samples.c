@@ -24,6 +24,7 @@
 #include "process.h"
 #include "run_names.h"
 #include "samples_internal.h"
+#include "times.h"
 #include "touches.h"
 #include "words.h"
 
@@ -132,6 +133,14 @@ static uint32_t off_cpu_metric(const struct pm_run_file_sample *sample)
                                                      : 0;
 }
 
+static enum pm_status add_cost(struct sampler *s, uint32_t context, uint32_t metric, uint64_t value)
+{
+    enum pm_status status = collect_cost(s->c, context, s->thread_row, metric, value);
+    if (status != PM_OK || !s->times)
+        return status;
+    return collect_times_add(s->c, s->times, context, metric, s->sample, value);
+}
+
 /* Wall time is CPU time and the time without a CPU. */
 static enum pm_status add_costs(struct sampler *s, uint32_t context,
                                 const struct pm_run_file_sample *sample)
@@ -142,18 +151,15 @@ static enum pm_status add_costs(struct sampler *s, uint32_t context,
     enum pm_status status = PM_OK;
     uint32_t counted = sample->counter ? s->names->counters[sample->counter - 1] : 0;
     if (sample->counter) /* one that was left out has no metric */
-        return counted ? collect_cost(s->c, context, s->thread_row, counted, sample->time_ns)
-                       : PM_OK;
+        return counted ? add_cost(s, context, counted, sample->time_ns) : PM_OK;
     if (off_cpu)
-        status = collect_cost(s->c, context, s->thread_row, off_cpu, sample->time_ns);
+        status = add_cost(s, context, off_cpu, sample->time_ns);
     if (status == PM_OK && (is_wall || !off_cpu))
-        status = collect_cost(s->c, context, s->thread_row,
-                              is_wall ? METRIC_SAMPLED_WALL_NS : METRIC_CPU_NS, sample->time_ns);
+        status =
+            add_cost(s, context, is_wall ? METRIC_SAMPLED_WALL_NS : METRIC_CPU_NS, sample->time_ns);
     if (off_cpu || sample->kind == PM_RUN_SAMPLE_LOST) /* no sample, but its time */
         return status;
-    return status == PM_OK
-               ? collect_cost(s->c, context, s->thread_row, METRIC_N_SAMPLES, sample->n_samples)
-               : status;
+    return status == PM_OK ? add_cost(s, context, METRIC_N_SAMPLES, sample->n_samples) : status;
 }
 
 /* Is it code of C++'s library for which no more is known than what was active? */
@@ -529,6 +535,7 @@ static enum pm_status place_sample(struct sampler *s, const struct pm_run_file_s
 /* What is known of the whole process only: below its root. */
 static enum pm_status place_sources(struct sampler *s)
 {
+    s->times = NULL; /* nobody knows when */
     for (size_t i = 0; i < pm_run_file_n_counters(s->file); i++) {
         const struct pm_run_file_counter *counter = pm_run_file_counter(s->file, i);
         struct pm_run_file_sample all = {.kind = PM_RUN_SAMPLE_LOST,
@@ -562,13 +569,15 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                                const struct collect_located *located,
                                const struct collect_node *nodes)
 {
+    struct collect_times times = {0};
     struct sampler s = {.c = c,
                         .file = file,
                         .thread = thread,
                         .thread_row = thread_row,
                         .names = names,
                         .nodes = nodes,
-                        .has_below = find_below(thread)};
+                        .has_below = find_below(thread),
+                        .times = thread->n_times ? &times : NULL};
     struct scale scale = find_scale(thread);
     struct collect_scaled counted[2 * PM_COUNTERS_MAX] = {0};
     enum pm_status status = s.has_below ? PM_OK : collect_no_memory(c);
@@ -579,13 +588,18 @@ enum pm_status collect_samples(struct collector *c, const struct pm_run_file *fi
                                                   &counted[scaled.counter - 1], scaled.time_ns);
         else
             scaled.time_ns = scaled_ns(&scale, &thread->samples[i]);
+        s.sample = (uint32_t)i;
         status = place_sample(&s, &scaled, &located[i]);
     }
+    if (status != PM_OK)
+        goto out;
+    status = collect_times_write(c, &times, file, thread, thread_row, names->start_ns);
     if (status != PM_OK)
         goto out;
     if (thread == pm_run_file_thread(file, 0))
         status = place_sources(&s);
 out:
     free(s.has_below);
+    collect_times_release(&times);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "format/pm_id.h"
 
 struct collect_code;
+struct collect_times;
 struct pm_run_file_node;
 struct pm_run_file_sample;
 
@@ -19,7 +20,9 @@ struct sampler {
     uint32_t thread_row;
     const struct collect_names *names;
     const struct collect_node *nodes;
-    bool *has_below; /* of the thread's nodes: something was called there */
+    bool *has_below;             /* of the thread's nodes: something was called there */
+    struct collect_times *times; /* of the thread's costs; NULL: none are kept */
+    uint32_t sample;             /* position of the one that is placed */
 };
 
 /* The innermost code with sleds that was active: a function's node, and a loop's within it. */

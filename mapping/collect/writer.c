@@ -36,6 +36,7 @@ static const char *const statement_texts[N_COLLECT_STATEMENTS] = {
                      "is_on = max(is_on, excluded.is_on), "
                      "n_mappings = n_mappings + excluded.n_mappings",
     [INSERT_COST_LIST] = "INSERT INTO cost_lists VALUES(?,?,?,?)",
+    [INSERT_COST_TIMES] = "INSERT INTO cost_times VALUES(?,?,?,?,?)",
 };
 
 static const struct {

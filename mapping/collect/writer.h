@@ -36,6 +36,7 @@ enum collect_statement {
     INSERT_MEMBER,
     INSERT_POINT,
     INSERT_COST_LIST,
+    INSERT_COST_TIMES,
     N_COLLECT_STATEMENTS
 };
 
