@@ -24,13 +24,14 @@ enum {
     OPT_DETAILS,
     OPT_FOCUS,
     OPT_ON,
+    OPT_OVER_TIME,
     OPT_LIMIT,
     OPT_SORT,
     OPT_HTML,
     OPT_FORMAT /* and those after it: its position in show_formats is added */
 };
 
-enum { TABLE_LIMIT = 20 };
+enum { TABLE_LIMIT = 20, MOST_PARTS = 2000 };
 
 struct report_request {
     struct pm_view_options options;
@@ -155,6 +156,16 @@ static bool is_of_text(int key)
     return true;
 }
 
+static bool take_time(struct cmd_parse *parse, struct pm_view_options *options, int key)
+{
+    uint64_t n;
+    if (key != OPT_OVER_TIME)
+        return cmd_take_interval(parse, key, &options->from, &options->to);
+    if (cmd_number(parse, MOST_PARTS, &n))
+        options->over_time = (uint32_t)n;
+    return true;
+}
+
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
     struct pm_view_options *options = &request->options;
@@ -218,7 +229,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             options->sort = (enum pm_view_sort)parse->choice;
             break;
         default:
-            if (!take_format(request, key))
+            if (!take_format(request, key) && !take_time(parse, options, key))
                 cmd_take_look(parse, key, &request->look);
         }
     }
@@ -369,6 +380,10 @@ static const struct cmd_option pm_view_options[] = {
      "all must hold, one for each where axis (docs/report.md)"},
     {OPT_ON, "on", "RUNNER",
      "only what these ran: thread:NAME, process:NAME, rank:NUMBER or node:NAME, with * and ?"},
+    CMD_INTERVAL_OPTIONS,
+    {OPT_OVER_TIME, "over-time", "NUMBER",
+     "show for each row how its cost lies in so many equal parts of the run, or of what --from and "
+     "--to choose: a spark line; arrays with --json, columns with --csv"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_SORT, "sort", "own|inclusive|calls|name|place",

@@ -107,6 +107,17 @@ bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look)
     return true;
 }
 
+bool cmd_take_interval(struct cmd_parse *parse, int key, const char **from, const char **to)
+{
+    if (key == CMD_OPT_FROM)
+        *from = parse->value;
+    else if (key == CMD_OPT_TO)
+        *to = parse->value;
+    else
+        return false;
+    return true;
+}
+
 const char *const cmd_look_environment[] = {
     "COLUMNS",
     "width of the text (default: the terminal's; in a file or a pipe, room for names of 160 "

@@ -37,4 +37,16 @@ enum { CMD_OPT_COLOR = CMD_KEY_FIRST + 100, CMD_OPT_WIDTH };
 bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look);
 extern const char *const cmd_look_environment[]; /* of these commands */
 
+/* The same of a part of the run's time. */
+enum { CMD_OPT_FROM = CMD_OPT_WIDTH + 1, CMD_OPT_TO };
+#define CMD_INTERVAL_OPTIONS                                                                       \
+    {CMD_OPT_FROM, "from", "TIME",                                                                 \
+     "only what was then or later: a time since the start of the run, as 2s, 300ms or 1.5min, or " \
+     "a part of the run, as 50%. What has no time (n_calls, wall_ns) is left out"},                \
+    {                                                                                              \
+        CMD_OPT_TO, "to", "TIME", "only what was before that time"                                 \
+    }
+/* Lent from the command line. false: it is another option. */
+bool cmd_take_interval(struct cmd_parse *parse, int key, const char **from, const char **to);
+
 #endif

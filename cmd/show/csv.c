@@ -1,6 +1,7 @@
 /* The report as CSV (RFC 4180, lines ended by a line feed): docs/report.md has the columns. */
 #include "columns.h"
 #include "formats.h"
+#include "over_time.h"
 
 void show_csv_text(FILE *out, const char *text)
 {
@@ -24,9 +25,11 @@ static void csv_head(const struct pm_view *report, const struct show_columns *co
           out);
     for (uint32_t i = 0; i < columns->n; i++)
         fprintf(out, ",%s", columns->items[i].key);
-    fprintf(out, "%s,incomplete%s\n",
+    fprintf(out, "%s,incomplete%s",
             show_has_column(columns, PM_VIEW_COLUMN_CALLS) ? ",n_calls_complete" : "",
             show_tells_uncertain(report, columns) ? ",uncertain" : "");
+    show_over_time_csv_head(report, out);
+    fputc('\n', out);
 }
 
 static void number_csv(const struct pm_view_column *column, struct pm_view_number number, FILE *out)
@@ -129,6 +132,7 @@ static bool write_csv(struct pm_view *report, const struct show_look *look, FILE
         csv_place(report, row, out);
         csv_numbers(report, &columns, row, out);
         csv_marks(report, &columns, row, out);
+        show_over_time_csv(report, row, out);
         fputc('\n', out);
     }
     return true;

@@ -1,5 +1,6 @@
 /* Above the table of a report: what header_facts.c tells, in lines of the terminal's width. */
 #include "header.h"
+#include "over_time.h"
 
 #include "cmd/core/talk.h"
 
@@ -136,4 +137,6 @@ void show_say_measuring(struct pm_view *report)
     say_text(show_measuring_text(report, true));
     say_text(pm_view_modes_line(report, true));
     say_text(show_left_out_text(report, true));
+    say_text(show_interval_text(report, true));
+    say_text(show_times_note(report, true));
 }

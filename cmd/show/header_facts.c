@@ -1,6 +1,7 @@
 /* What is said above rows: the run, how it was measured, warnings, and what the rows are. */
 #include "cells.h"
 #include "header.h"
+#include "over_time.h"
 
 #include "mapping/view/axis.h"
 #include "mapping/view/groupings.h"
@@ -345,7 +346,7 @@ static void add_number_of_locations(const struct pm_view *report, struct pm_buf 
 }
 
 /* Level, grouping, rule where it matters, the clock of samples. */
-static char *view_text(const struct pm_view *report)
+static char *view_text(const struct pm_view *report, bool utf8)
 {
     struct pm_buf out = PM_BUF_INIT(1 << 20);
     add_level(report, &out);
@@ -357,6 +358,10 @@ static char *view_text(const struct pm_view *report)
         pm_buf_printf(&out, ", %s", pm_view_sampled_word(report));
     if (pm_view_has_axis(report))
         add_number_of_locations(report, &out);
+    char *interval = show_interval_text(report, utf8);
+    if (interval)
+        pm_buf_printf(&out, ", %s", interval);
+    free(interval);
     return pm_buf_take(&out);
 }
 
@@ -426,7 +431,7 @@ static void tell_view(const struct telling *telling)
 {
     const struct pm_view *report = telling->report;
     double total = report->n_metrics ? (double)report->total.values[report->primary].own.value : 0;
-    tell_text(telling, SHOW_FACT_VIEW, view_text(report));
+    tell_text(telling, SHOW_FACT_VIEW, view_text(report, telling->utf8));
     if (report->folded_value > 0 && total > 0)
         tell(telling, SHOW_FACT_FOLDED,
              "code of system headers, %.1f %%, counts for what uses it (--fold none)",
@@ -434,6 +439,7 @@ static void tell_view(const struct telling *telling)
     if (report->options.focus[0] || report->options.on[0])
         tell_focus(telling);
     tell_text(telling, SHOW_FACT_NOTE, show_left_out_text(report, telling->utf8));
+    tell_text(telling, SHOW_FACT_NOTE, show_times_note(report, telling->utf8));
 }
 
 void show_tell_facts(struct pm_view *report, bool utf8, show_fact_teller *teller, void *context)

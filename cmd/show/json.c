@@ -1,4 +1,5 @@
 /* The report as JSON: docs/report.md has the schema. */
+#include "over_time.h"
 #include "columns.h"
 #include "formats.h"
 
@@ -130,6 +131,7 @@ static void print_view(const struct pm_view *report, struct pm_json *json)
     pm_json_string(json, "share_of",
                    report->n_metrics ? metric_of(report, report->primary)->name : "n_calls");
     pm_json_u64(json, "limit", report->options.limit);
+    show_interval_json(report, json);
     pm_json_end(json);
     pm_json_array(json, "metrics");
     for (uint32_t m = 0; m < report->n_metrics; m++) {
@@ -376,6 +378,7 @@ static void print_row(const struct pm_view *report, const struct show_columns *c
     print_numbers(report, columns, row, PM_VIEW_PART_ROW, json);
     print_incomplete(report, columns, row, json);
     print_uncertain(report, columns, row, PM_VIEW_PART_ROW, json);
+    show_over_time_json(report, row, json);
     pm_json_end(json);
 }
 
@@ -389,10 +392,12 @@ static void print_rows(const struct pm_view *report, const struct show_columns *
     pm_json_object(json, "rest");
     pm_json_u64(json, "n_rows", report->n_rows - report->n_shown);
     print_numbers(report, columns, &report->rest, PM_VIEW_PART_REST, json);
+    show_over_time_json(report, &report->rest, json);
     pm_json_end(json);
     pm_json_object(json, "total");
     print_numbers(report, columns, &report->total, PM_VIEW_PART_TOTAL, json);
     print_uncertain(report, columns, &report->total, PM_VIEW_PART_TOTAL, json);
+    show_over_time_json(report, &report->total, json);
     pm_json_end(json);
 }
 

@@ -3,6 +3,7 @@
 
 #include "mapping/view/groupings.h"
 #include "formats.h"
+#include "over_time.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +137,10 @@ static void put_numbers(const struct table *table, const struct pm_view_row *row
         const struct table_column *column = &table->columns[c];
         if (column->width == 0)
             continue;
-        if (column->cell) {
+        if (column->is_spark) {
+            show_put_spark(table->report, row, table->term.utf8, table->out);
+            fprintf(table->out, "%*s", column->width - (int)table->report->options.over_time, "");
+        } else if (column->cell) {
             show_cell(&table->cells, column->cell, row, part, text);
             fprintf(table->out, "%*s%s", column->width - pm_text_width(text), "", text);
         } else if (part == PM_VIEW_PART_ROW) {
@@ -227,10 +231,12 @@ static void put_head(const struct table *table)
     fputs(color(table, SHOW_BOLD), table->out);
     for (int c = 0; c < table->n_columns; c++) {
         const struct table_column *column = &table->columns[c];
-        const char *heading = column->cell ? column->cell->heading : "";
+        const char *heading = column->is_spark ? TABLE_SPARK : "";
+        if (column->cell)
+            heading = column->cell->heading;
         if (column->width)
-            fprintf(table->out, "%*s%s%*s", column->width - pm_text_width(heading), "", heading,
-                    TABLE_GAP, "");
+            fprintf(table->out, column->is_spark ? "%3$s%1$*2$s%1$*4$s" : "%1$*2$s%3$s%1$*4$s", "",
+                    column->width - pm_text_width(heading), heading, TABLE_GAP);
     }
     if (table->place_width)
         fprintf(table->out, "%-*s%*s", table->place_width, "where", TABLE_GAP, "");
@@ -351,11 +357,14 @@ static void make_columns(struct table *table)
     show_cells_make(table->report, table->term.utf8, &table->cells);
     for (uint32_t c = 0; c < table->cells.n; c++) {
         const struct show_cell_column *cell = &table->cells.columns[c];
-        table->columns[table->n_columns++] =
-            (struct table_column){cell, pm_view_column_turn(table->report, &cell->of), 0};
+        table->columns[table->n_columns++] = (struct table_column){
+            .cell = cell, .turn = pm_view_column_turn(table->report, &cell->of)};
         if (pm_view_column_has_bar(&cell->of))
-            table->columns[table->n_columns++] = (struct table_column){NULL, PM_VIEW_GOES_BAR, 0};
+            table->columns[table->n_columns++] = (struct table_column){.turn = PM_VIEW_GOES_BAR};
     }
+    if (show_has_over_time(table->report))
+        table->columns[table->n_columns++] =
+            (struct table_column){.is_spark = true, .turn = PM_VIEW_GOES_CALLS};
 }
 
 static bool has_preempted(const struct table *table)

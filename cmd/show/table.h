@@ -6,15 +6,18 @@
 #include "show.h"
 
 enum {
-    TABLE_MAX_COLUMNS = PM_VIEW_MAX_COLUMNS + 1, /* and the bar */
+    TABLE_MAX_COLUMNS = PM_VIEW_MAX_COLUMNS + 2, /* and the bar, and what rows had over time */
     TABLE_GAP = 2,
     TABLE_NAME_MIN = 20,
     TABLE_SOURCE_LEAST = 12,     /* columns for the text of the source beside a name */
     TABLE_MAX_MARGIN_DEPTH = 256 /* more than the widest terminal has */
 };
 
+#define TABLE_SPARK "over time"
+
 struct table_column {
-    const struct show_cell_column *cell; /* NULL: the bar */
+    const struct show_cell_column *cell; /* NULL: the bar, or the spark line */
+    bool is_spark;
     enum pm_view_turn turn;
     int width; /* 0: there is no room for it */
 };

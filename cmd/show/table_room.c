@@ -60,6 +60,8 @@ static void measure_column(const struct table *table, struct table_column *colum
 {
     const struct pm_view *report = table->report;
     char text[SHOW_CELL_BYTES];
+    if (column->is_spark)
+        column->width = table_larger((int)report->options.over_time, (int)strlen(TABLE_SPARK));
     if (!column->cell)
         return;
     widen(column, column->cell->heading);
@@ -234,7 +236,7 @@ static void measure(struct table *table)
     struct table_column *bar = NULL;
     for (int c = 0; c < table->n_columns; c++) {
         measure_column(table, &table->columns[c]);
-        if (!table->columns[c].cell)
+        if (!table->columns[c].cell && !table->columns[c].is_spark)
             bar = &table->columns[c];
     }
     table->margin_most = 2 * TABLE_MAX_MARGIN_DEPTH;

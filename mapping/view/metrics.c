@@ -1,5 +1,6 @@
 /* Which level and which metrics a report shows. */
 #include "groupings.h"
+#include "interval.h"
 
 #include "format/pm_adapters.h"
 
@@ -133,12 +134,22 @@ static const char *why_not_counted(const struct pm_view *view, struct pm_str nam
     return why;
 }
 
+/* In an interval it may be that nothing of it was. */
+static bool is_measured(const struct pm_view *view, pm_index metric)
+{
+    if (pm_view_has_interval(view))
+        return view->data->has_times[metric] && pm_view_is_measured(view->archive->graph, metric);
+    return pm_view_is_measured(view->data->graph, metric);
+}
+
 static enum pm_status add_metric(struct pm_view *view, struct pm_str name, struct pm_error *err)
 {
     const struct pm_graph *graph = view->data->graph;
     pm_index metric = find_metric(view, name), wall = pm_graph_find_metric(graph, "wall_ns");
     bool no_times = view->wall_metric == PM_NONE && metric == wall;
-    if (metric == PM_NONE || no_times || !pm_view_is_measured(graph, metric)) {
+    if (metric != PM_NONE && pm_view_lacks_times(view, metric))
+        return pm_view_refuse_untimed(view, metric, err);
+    if (metric == PM_NONE || no_times || !is_measured(view, metric)) {
         struct pm_buf list = PM_BUF_INIT(4096);
         for (pm_index m = 0; m < graph->n_metrics; m++)
             if (pm_view_is_measured(graph, m) && (m == view->wall_metric || m != wall))
@@ -216,7 +227,7 @@ static double sum_of(const struct pm_graph *graph, pm_index metric)
 static pm_index measured(const struct pm_view *view, const char *name)
 {
     pm_index metric = pm_graph_find_metric(view->data->graph, name);
-    return metric != PM_NONE && pm_view_is_measured(view->data->graph, metric) ? metric : PM_NONE;
+    return metric != PM_NONE && is_measured(view, metric) ? metric : PM_NONE;
 }
 
 bool pm_view_shows(const struct pm_view *view, pm_index metric)
@@ -337,6 +348,8 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
     const struct pm_graph *graph = view->data->graph;
     see_what_ran(view);
     view->calls_metric = pm_graph_find_metric(graph, "n_calls");
+    if (view->calls_metric != PM_NONE && pm_view_lacks_times(view, view->calls_metric))
+        view->calls_metric = PM_NONE;
     choose_time(view);
     view->n_formulas = 0;
     if (!view->options.metrics && add_messages(view)) {

@@ -1,5 +1,6 @@
 /* Which rows of a report are shown, and in which order. */
 #include "columns.h"
+#include "interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,8 +126,11 @@ static bool row_says_something(const struct pm_view *view, const struct pm_view_
                                                    row->kind != PM_VIEW_ROW_OUTSIDE);
     bool says = (!is_fine || view->shows_calls) && (row->n_calls || row->n_loop_entries);
     /* It may have been called: nobody knows how often. */
-    says |= counts_inclusive && !view->options.tree && row->kind == PM_VIEW_ROW_NOUN &&
-            row->traits.is_inlined && row->traits.calls_are_unknown;
+    says |= !pm_view_has_interval(view) && counts_inclusive && !view->options.tree &&
+            row->kind == PM_VIEW_ROW_NOUN && row->traits.is_inlined &&
+            row->traits.calls_are_unknown;
+    for (uint32_t i = 0; row->over_time && i < view->options.over_time && !says; i++)
+        says = row->over_time[i] != 0;
     for (uint32_t m = 0; m < view->n_metrics && !says; m++)
         says = row->values[m].own.value || (counts_inclusive && row->values[m].inclusive) ||
                (row->has_bounds && row->values[m].bounds.at_most);
@@ -288,6 +292,8 @@ void pm_view_show_fewer(struct pm_view *view, uint32_t n)
 {
     for (; view->n_shown > n; view->n_shown--) /* the total holds them already */
         PM_ASSERT(add_to_rest(view, &view->rest, &view->rows[view->n_shown - 1]));
+    if (!pm_view_sum_over_time(view))
+        view->rest.over_time = NULL;
 }
 
 /* Drops rows without any number (tree: and without any below), sorts, limits and names. */
@@ -324,5 +330,7 @@ enum pm_status pm_view_arrange(struct pm_view *view, struct pm_error *err)
              (r < view->n_shown || add_to_rest(view, &view->rest, &view->rows[r]));
     if (status == PM_OK && !ok)
         status = pm_error_set(err, PM_ERR_LIMIT, "costs add up to more than 64 bits hold");
-    return status;
+    if (status != PM_OK)
+        return status;
+    return pm_view_sum_over_time(view) ? PM_OK : no_memory(err);
 }

@@ -1,5 +1,6 @@
 /* From an archive to the rows of a report. */
 #include "groupings.h"
+#include "interval.h"
 #include "where.h"
 
 #include <stdlib.h>
@@ -273,6 +274,9 @@ static enum pm_status make_flat_rows(struct pm_view *view, struct scratch *s, st
         status = add_bound_rows(view, s, err);
     for (uint32_t r = 0; r < view->n_rows; r++)
         view->rows[r].id = r;
+    if (status != PM_OK)
+        return status;
+    status = pm_view_find_over_time(view, NULL, err);
     return status != PM_OK ? status : pm_view_find_parts(view, NULL, err);
 }
 
@@ -482,6 +486,9 @@ static enum pm_status fill_tree_rows(struct pm_view *view, const struct pm_call_
     if (view->taken_ns && !pm_view_shift_nodes(view, tree->node_of))
         return no_memory(err);
     enum pm_status status = tree_traits(view, tree, err);
+    if (status != PM_OK)
+        return status;
+    status = pm_view_find_over_time(view, tree->node_of, err);
     return status != PM_OK ? status : pm_view_find_parts(view, tree->node_of, err);
 }
 
@@ -542,13 +549,15 @@ static enum pm_status place_costs(struct pm_view *view, const struct pm_view_whe
         for (uint32_t r = 0; r < view->n_rows; r++)
             for (uint32_t m = 0; m < view->n_metrics; m++)
                 view->rows[r].values[m].inclusive = 0; /* is summed up */
-        return sum_up_rows(view) ? PM_OK : overflow_error(err);
+        return sum_up_rows(view) ? pm_view_find_over_time_of_threads(view, where->node_of, err)
+                                 : overflow_error(err);
     }
     if (!tree_costs(view, where->node_of))
         return overflow_error(err);
     if (view->taken_ns && !pm_view_shift_nodes(view, where->node_of))
         return no_memory(err);
-    return pm_view_find_parts(view, where->node_of, err);
+    enum pm_status status = pm_view_find_over_time(view, where->node_of, err);
+    return status != PM_OK ? status : pm_view_find_parts(view, where->node_of, err);
 }
 
 static enum pm_status fill_places(struct pm_view *view, const struct pm_view_where *where,
@@ -665,7 +674,7 @@ static enum pm_status mark_loops(struct pm_view *view, struct pm_error *err)
 unsigned pm_view_load_flags(const struct pm_view_options *options)
 {
     bool tells_runners = pm_view_grouping_by(options->by)->runner || options->parts ||
-                         options->on[0] ||
+                         options->on[0] || options->from || options->to || options->over_time ||
                          pm_view_grouping_by(options->by)->where == PM_VIEW_WHERE_MACHINE;
     for (const char *const *focus = options->focus; *focus; focus++)
         tells_runners |= pm_view_names_runner(*focus);
@@ -687,20 +696,37 @@ enum pm_status pm_view_load(struct pm_view *view, unsigned flags, struct pm_erro
         return no_memory(err);
     *view->data = *view->archive;
     view->data->graph = pm_graph_copy(view->archive->graph);
-    return view->data->graph ? PM_OK : no_memory(err);
+    return view->data->graph ? pm_view_keep_interval(view, err) : no_memory(err);
 }
 
 enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err)
 {
     static enum pm_status (*const steps[])(struct pm_view *, struct pm_error *) = {
-        pm_view_begin_where,  pm_view_drop_guesses,   pm_view_choose_runners,
-        pm_view_choose_level, pm_view_choose_metrics, pm_view_choose_time_of_focus,
-        pm_view_fold,         pm_view_find_untimed,   pm_view_find_partial,
-        pm_view_place_waits,  pm_view_compensate,     pm_view_keep_runners,
-        pm_view_make_groups,  pm_view_make_lift,      pm_view_make_nesting,
-        pm_view_focus,        pm_view_sum_folded,     pm_view_drop_empty,
-        pm_view_follow_paths, pm_view_find_traits,    make_rows,
-        mark_loops,           pm_view_arrange,
+        pm_view_begin_where,
+        pm_view_drop_guesses,
+        pm_view_choose_runners,
+        pm_view_choose_level,
+        pm_view_choose_metrics,
+        pm_view_choose_time_of_focus,
+        pm_view_choose_over_time,
+        pm_view_find_untimed_pct,
+        pm_view_fold,
+        pm_view_find_untimed,
+        pm_view_find_partial,
+        pm_view_place_waits,
+        pm_view_compensate,
+        pm_view_keep_runners,
+        pm_view_make_groups,
+        pm_view_make_lift,
+        pm_view_make_nesting,
+        pm_view_focus,
+        pm_view_sum_folded,
+        pm_view_drop_empty,
+        pm_view_follow_paths,
+        pm_view_find_traits,
+        make_rows,
+        mark_loops,
+        pm_view_arrange,
     };
     enum pm_status status = pm_view_load(view, pm_view_load_flags(&view->options), err);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PM_OK; i++)
@@ -748,6 +774,8 @@ void pm_view_release(struct pm_view *view)
     pm_runners_release(&view->runners);
     free(view->runs_in);
     free(view->parts);
+    free(view->over_time.cells);
+    free(view->over_time.inclusive_cells);
     free(view->rows);
     pm_view_naming_free(view->naming);
     *view = (struct pm_view){0};

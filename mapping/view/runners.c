@@ -1,5 +1,6 @@
 /* The table of what runs: threads, processes, ranks; and rows that are runners. */
 #include "groupings.h"
+#include "interval.h"
 
 #include <stdlib.h>
 
@@ -387,7 +388,10 @@ enum pm_status pm_view_make_runners(struct pm_view *view, struct pm_error *err)
         view->rows[r].source = view->runners.items[r].thread;
         view->rows[r].id = r;
     }
-    return pm_view_add_costs_of_threads(view, view->runners.of_thread, err);
+    enum pm_status status = pm_view_add_costs_of_threads(view, view->runners.of_thread, err);
+    if (status != PM_OK)
+        return status;
+    return pm_view_find_over_time_of_threads(view, view->runners.of_thread, err);
 }
 
 uint32_t pm_view_n_processes_of(const struct pm_view *view, const struct pm_view_row *row)

@@ -65,6 +65,9 @@ struct pm_view_options {
     const char *focus[PM_VIEW_MAX_FOCI + 1];
     /* only what ran there: "thread:NAME", "process:4711", "rank:3", "node:NAME", with * and ? */
     const char *on[PM_VIEW_MAX_FOCI + 1];
+    /* only what was between: "2.5s", "300ms", "50%" since the start of the run; NULL: open */
+    const char *from, *to;
+    uint32_t over_time;   /* rows get what they had in so many equal parts of that; 0: none */
     enum pm_runner parts; /* rows get parts: what each runner of the kind has of them */
     /* only the code of functions of that name, not what it calls; NULL: all */
     const char *instance;
@@ -184,6 +187,9 @@ struct pm_view_row {
      * values (times to rounding). NULL: not asked for */
     const struct pm_amount *parts;
     const struct pm_view_spread *spread; /* likewise */
+    /* with options.over_time: own amounts of view->over_time.metric, and in trees with what is
+     * below; NULL: not known */
+    const int64_t *over_time, *over_time_inclusive;
     const char *what, *place; /* for people, printable; NULL: not named yet; row_names.c */
     const char *name;         /* what without the words that a table has letters for */
     const char *source_text;  /* of its line, printable; NULL: not known, or not asked for */
@@ -208,6 +214,13 @@ struct pm_view_axis {
     int64_t left_out;      /* what others than locations have in the focus */
 };
 
+/* With options.over_time. */
+struct pm_view_over_time {
+    pm_index metric;                  /* that rows have over time; PM_NONE: none that has times */
+    int64_t *edges_ns;                /* [options.over_time + 1], from the start of the run */
+    int64_t *cells, *inclusive_cells; /* of all rows */
+};
+
 /* Taken out of one context's wall time on one thread. */
 struct pm_view_preempted {
     pm_index thread, context;
@@ -222,6 +235,11 @@ struct pm_view {
     struct pm_archive_data *loaded; /* owned: what pm_view_load has loaded */
     struct pm_archive_data *data;   /* the same with a graph of the view's own, which it changes */
     struct pm_arena arena;
+    struct pm_time_span interval; /* of options.from and options.to; the whole run is all time */
+    int64_t run_ns;               /* its length */
+    double *untimed_pct;          /* interval.h */
+    uint32_t n_untimed_pct;
+    struct pm_view_over_time over_time;
     pm_index level; /* PM_NONE: nothing in the archive is at that level */
     const char *level_name;
     pm_index metrics[PM_VIEW_MAX_METRICS]; /* shown, in order; not n_calls */
