@@ -9,6 +9,7 @@
  * sender began them, is the n-th there as the receiver asked for them: MPI keeps that order. */
 #include "meetings.h"
 
+#include "clocks.h"
 #include "collector.h"
 #include "contexts.h"
 #include "costs.h"
@@ -25,6 +26,7 @@
 struct meeting {
     struct pm_run_meeting told;
     uint32_t context, thread; /* rows */
+    uint32_t clock;           /* whose times these are; when all are there, the first one's */
     uint64_t waited_ns;
 };
 
@@ -33,7 +35,11 @@ struct collect_meetings {
     uint32_t n, cap;
     const struct pm_run_meeting **of_file; /* by place */
     size_t n_of_file;
-    uint64_t n_alone;
+    uint32_t clock;            /* of the file */
+    uint64_t n_alone, n_apart; /* calls without a partner; of clocks that cannot be compared */
+    struct collect_clocks clocks;
+    struct extremes *of_clock;
+    bool failed; /* memory */
 };
 
 void collect_meetings_release(struct collector *c)
@@ -42,6 +48,8 @@ void collect_meetings_release(struct collector *c)
         return;
     free(c->meetings->list);
     free(c->meetings->of_file);
+    collect_clocks_release(&c->meetings->clocks);
+    free(c->meetings->of_clock);
     free(c->meetings);
     c->meetings = NULL;
 }
@@ -99,6 +107,13 @@ enum pm_status collect_meetings_begin(struct collector *c, const struct pm_run_f
         return collect_no_memory(c);
     for (size_t i = 0; i < n; i++)
         all->of_file[i] = pm_run_file_meeting(file, i);
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    struct pm_str node = {pm_arena_strndup(&c->arena, process->node.p, process->node.len),
+                          process->node.len};
+    if (!node.p ||
+        !collect_clock_of(&all->clocks, node, (int64_t)pm_run_file_to_ns(file, process->start_tsc),
+                          (int64_t)process->start_monotonic_ns, &all->clock))
+        return collect_no_memory(c);
     if (n)
         qsort(all->of_file, n, sizeof *all->of_file, compare_places);
     return PM_OK;
@@ -117,7 +132,8 @@ static enum pm_status add(struct collector *c, const struct pm_run_meeting *told
     if (!list)
         return collect_no_memory(c);
     all->list = list;
-    list[all->n++] = (struct meeting){.told = *told, .context = context, .thread = thread_row};
+    list[all->n++] = (struct meeting){
+        .told = *told, .context = context, .thread = thread_row, .clock = all->clock};
     return PM_OK;
 }
 
@@ -209,10 +225,29 @@ static uint64_t waited(const struct pm_run_meeting *m, uint64_t until_ns)
     return end_ns > m->begin_ns ? end_ns - m->begin_ns : 0;
 }
 
+/* Can the times be compared? */
+static bool agree(const struct collect_meetings *all, const struct meeting *x,
+                  const struct meeting *y)
+{
+    return collect_clocks_agree(&all->clocks, x->clock, y->clock);
+}
+
+static bool agree_all(const struct collect_meetings *all, const struct meeting *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!agree(all, &list[0], &list[i]))
+            return false;
+    return true;
+}
+
 /* All calls of one group: waits for its last one, or for its root, or as its root. */
 static void meet_in_group(struct collect_meetings *all, struct meeting *list, size_t n)
 {
     uint64_t last_ns = 0, root_ns = 0;
+    if (!agree_all(all, list, n)) {
+        all->n_apart += n;
+        return;
+    }
     bool is_whole = n == list[0].told.n_members, has_root = false;
     for (size_t i = 0; i < n; i++) {
         const struct pm_run_meeting *m = &list[i].told;
@@ -233,9 +268,14 @@ static void meet_in_group(struct collect_meetings *all, struct meeting *list, si
 }
 
 /* Those that are there of a send, and of the call that waited for it, lie together. */
-static void meet(struct meeting *send, const struct meeting *end, struct meeting *receive)
+static void meet(struct collect_meetings *all, struct meeting *send, const struct meeting *end,
+                 struct meeting *receive)
 {
     const struct pm_run_meeting *r = &receive->told;
+    if (!agree(all, send, receive)) {
+        all->n_apart += 2;
+        return;
+    }
     receive->waited_ns = waited(r, send->told.begin_ns);
     for (struct meeting *m = send; m < end && m->told.order == send->told.order; m++)
         if (m->told.kind != PM_RUN_MEETING_POSTED && m->told.end_ns >= r->asked_ns)
@@ -250,22 +290,94 @@ static size_t next_send(const struct meeting *list, size_t i, size_t n)
     return i;
 }
 
-/* All messages of one sender, receiver and tag: the sends, then the receives. */
-static void meet_by_message(struct collect_meetings *all, struct meeting *list, size_t n)
+/* --- clocks --- */
+
+static void note(struct collect_meetings *all, const struct meeting *before, uint64_t before_ns,
+                 const struct meeting *after)
 {
+    if (!collect_clocks_note(&all->clocks, before->clock, (int64_t)before_ns, after->clock,
+                             (int64_t)after->told.end_ns))
+        all->failed = true;
+}
+
+/* Of a clock's members of a group, those that say most: who came last, and who left first. */
+struct extremes {
+    const struct meeting *last, *first;
+};
+
+static void find_extremes(struct extremes *of_clock, const struct meeting *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        of_clock[list[i].clock] = (struct extremes){NULL, NULL};
+    for (size_t i = 0; i < n; i++) {
+        struct extremes *e = &of_clock[list[i].clock];
+        bool is_to_root = list[i].told.kind == PM_RUN_MEETING_TO_ROOT,
+             is_from_root = list[i].told.kind == PM_RUN_MEETING_FROM_ROOT,
+             is_root = list[i].told.self == list[i].told.peer;
+        bool is_needed = !is_from_root || is_root, needs = !is_to_root || is_root;
+        if (is_needed && (!e->last || list[i].told.asked_ns > e->last->told.asked_ns))
+            e->last = &list[i];
+        if (needs && (!e->first || list[i].told.end_ns < e->first->told.end_ns))
+            e->first = &list[i];
+    }
+}
+
+/* Nobody leaves before all have come whom it needs. Each clock is compared with that of the first
+ * member, and of the root. */
+static void note_group(struct collect_meetings *all, struct meeting *list, size_t n)
+{
+    struct extremes *of_clock = all->of_clock;
+    size_t centre = 0;
+    find_extremes(of_clock, list, n);
+    for (size_t i = 0; i < n; i++)
+        centre = list[i].told.self == list[i].told.peer ? i : centre;
+    const struct extremes *c = &of_clock[list[centre].clock];
+    for (size_t i = 0; i < n; i++) {
+        const struct extremes *e = &of_clock[list[i].clock];
+        if (e == c)
+            continue;
+        if (e->first == &list[i] && c->last)
+            note(all, c->last, c->last->told.asked_ns, e->first);
+        if (e->last == &list[i] && c->first)
+            note(all, e->last, e->last->told.asked_ns, c->first);
+    }
+}
+
+static void note_message(struct collect_meetings *all, struct meeting *send,
+                         const struct meeting *end, struct meeting *receive)
+{
+    (void)end;
+    note(all, send, send->told.begin_ns, receive);
+}
+
+/* What is done with those who met. */
+struct visit {
+    void (*group)(struct collect_meetings *all, struct meeting *list, size_t n);
+    void (*message)(struct collect_meetings *all, struct meeting *send, const struct meeting *end,
+                    struct meeting *receive);
+};
+
+/* All messages of one sender, receiver and tag: the sends, then the receives. Returns how many have
+ * no partner. */
+static uint64_t meet_by_message(struct collect_meetings *all, const struct visit *visit,
+                                struct meeting *list, size_t n)
+{
+    uint64_t n_alone = 0;
     size_t n_sends = 0;
     while (n_sends < n && !is_receive(&list[n_sends].told))
         n_sends++;
     size_t send = next_send(list, 0, n_sends), receive = n_sends;
     for (; send < n_sends && receive < n; send = next_send(list, send + 1, n_sends))
-        meet(&list[send], &list[n_sends], &list[receive++]);
+        visit->message(all, &list[send], &list[n_sends], &list[receive++]);
     for (; send < n_sends; send = next_send(list, send + 1, n_sends))
-        all->n_alone++;
-    all->n_alone += n - receive;
+        n_alone++;
+    return n_alone + (n - receive);
 }
 
-static void meet_all(struct collect_meetings *all)
+/* Returns how many messages have no partner. */
+static uint64_t meet_all(struct collect_meetings *all, const struct visit *visit)
 {
+    uint64_t n_alone = 0;
     for (size_t i = 0, end; i < all->n; i = end) {
         const struct pm_run_meeting *first = &all->list[i].told;
         end = i + 1;
@@ -274,13 +386,59 @@ static void meet_all(struct collect_meetings *all)
                    all->list[end].told.what == first->what &&
                    all->list[end].told.order == first->order)
                 end++;
-            meet_in_group(all, &all->list[i], end - i);
+            visit->group(all, &all->list[i], end - i);
         } else {
             while (end < all->n && is_same_message(first, &all->list[end].told))
                 end++;
-            meet_by_message(all, &all->list[i], end - i);
+            n_alone += meet_by_message(all, visit, &all->list[i], end - i);
         }
     }
+    return n_alone;
+}
+
+static void find_span(struct collect_meetings *all)
+{
+    struct collect_clocks *clocks = &all->clocks;
+    clocks->first_ns = INT64_MAX;
+    clocks->last_ns = INT64_MIN;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct meeting *m = &all->list[i];
+        int64_t begin_ns = collect_clock_shift(clocks, m->clock, (int64_t)m->told.begin_ns),
+                end_ns = collect_clock_shift(clocks, m->clock, (int64_t)m->told.end_ns);
+        clocks->first_ns = begin_ns < clocks->first_ns ? begin_ns : clocks->first_ns;
+        clocks->last_ns = end_ns > clocks->last_ns ? end_ns : clocks->last_ns;
+    }
+}
+
+static uint64_t shifted(const struct collect_clocks *clocks, uint32_t clock, uint64_t time_ns)
+{
+    int64_t ns = time_ns ? collect_clock_shift(clocks, clock, (int64_t)time_ns) : 0;
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* All times become those of one clock, as far as can be. False: memory. */
+static bool compare_clocks(struct collect_meetings *all)
+{
+    static const struct visit visit = {note_group, note_message};
+    if (all->clocks.n < 2)
+        return true;
+    all->of_clock = pm_alloc_array(all->clocks.n, sizeof *all->of_clock);
+    if (!all->of_clock)
+        return false;
+    for (int round = 0; round < 2; round++) {
+        meet_all(all, &visit);
+        if (all->failed || !collect_clocks_solve(&all->clocks))
+            return false;
+        if (round == 0)
+            find_span(all);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct pm_run_meeting *m = &all->list[i].told;
+        m->begin_ns = shifted(&all->clocks, all->list[i].clock, m->begin_ns);
+        m->end_ns = shifted(&all->clocks, all->list[i].clock, m->end_ns);
+        m->asked_ns = shifted(&all->clocks, all->list[i].clock, m->asked_ns);
+    }
+    return true;
 }
 
 /* --- the costs --- */
@@ -320,8 +478,27 @@ static enum pm_status charge(struct collector *c, uint32_t metric)
     return PM_OK;
 }
 
+static void warn_of_clocks(struct collector *c)
+{
+    enum { TOLD_FROM_NS = 100000 };
+    const struct collect_meetings *all = c->meetings;
+    int64_t doubt_ns = all->clocks.n > 1 ? collect_clocks_doubt_ns(&all->clocks) : 0;
+    if (all->n_apart)
+        collect_warn(c,
+                     "%llu of %u calls of MPI are of machines whose clocks could not be compared: "
+                     "no messages go both ways between them; mpi_wait_ns is at least what is shown",
+                     (unsigned long long)all->n_apart, all->n);
+    if (doubt_ns >= TOLD_FROM_NS)
+        collect_warn(
+            c,
+            "clocks of %u machines are known within %.1f ms, by the messages between them: "
+            "so is each wait in mpi_wait_ns",
+            all->clocks.n, (double)doubt_ns / 1e6);
+}
+
 enum pm_status collect_meetings_end(struct collector *c)
 {
+    static const struct visit visit = {meet_in_group, meet};
     static const struct collect_metric wait = {
         .name = "mpi_wait_ns",
         .unit = "ns",
@@ -337,8 +514,11 @@ enum pm_status collect_meetings_end(struct collector *c)
     if (status != PM_OK)
         return status;
     qsort(all->list, all->n, sizeof *all->list, compare_meetings);
-    meet_all(all);
+    if (!compare_clocks(all))
+        return collect_no_memory(c);
+    all->n_alone += meet_all(all, &visit);
     status = charge(c, metric);
+    warn_of_clocks(c);
     if (all->n_alone)
         collect_warn(c,
                      "%llu of %u calls of MPI have no partner here: ranks whose files are missing, "

@@ -13,6 +13,20 @@
 
 enum { WORLD = 77, NOT_ONE_MORE = 0 };
 
+/* Machines of ranks, whose clocks show so much more, and run so much faster. */
+enum { MOST_RANKS = 4 };
+static struct machine {
+    const char *node; /* NULL: not known */
+    int64_t ahead_ns;
+    double drift;
+} machines[MOST_RANKS];
+
+static uint64_t shown(uint32_t rank, uint64_t time_ns)
+{
+    const struct machine *machine = &machines[rank % MOST_RANKS];
+    return time_ns + (uint64_t)(machine->ahead_ns + (int64_t)(machine->drift * (double)time_ns));
+}
+
 /* A process whose function (noun 11 + rank) made these calls. n_told: what the chunk says. */
 static void write_rank(uint32_t rank, const struct pm_run_meeting *meetings, size_t n,
                        uint64_t n_told)
@@ -21,6 +35,8 @@ static void write_rank(uint32_t rank, const struct pm_run_meeting *meetings, siz
     struct make_run run;
     char path[64];
     make_run_init(&run, 100 + rank);
+    if (machines[rank % MOST_RANKS].node)
+        make_run_place(&run, machines[rank % MOST_RANKS].node, "");
     make_run_object(&run, "/bin/heat", "", 0, &code, 1);
     make_run_thread(&run, 100 + rank, 1000, 2000, 16);
     uint64_t root = make_run_node(&run, 0, PM_RUN_NOUN_ROOT, 0, 1000, 0, 1000),
@@ -30,6 +46,9 @@ static void write_rank(uint32_t rank, const struct pm_run_meeting *meetings, siz
         struct pm_run_meeting m = meetings[i];
         m.what = WORLD;
         m.self = (int32_t)rank;
+        m.begin_ns = shown(rank, m.begin_ns);
+        m.end_ns = shown(rank, m.end_ns);
+        m.asked_ns = m.asked_ns ? shown(rank, m.asked_ns) : 0;
         m.place = m.place ? 0 : (uint32_t)(f / 64); /* place 1: nowhere */
         memcpy(make_run_at(&run, chunk + 64 + i * sizeof m), &m, sizeof m);
     }
@@ -227,6 +246,111 @@ static void damage_is_left_out(void **state)
     assert_int_equal(waited(1), 400);
 }
 
+/* --- clocks --- */
+
+enum { N_ROUNDS = 20, FAST_NS = 3000 };
+
+static void set_machine(uint32_t rank, const char *node, int64_t ahead_ns, double drift)
+{
+    machines[rank] = (struct machine){node, ahead_ns, drift};
+}
+
+/* Each round the first rank sends, for which the second waits 300 us; and the other way, 200 us. */
+static void write_rounds(uint32_t first, uint32_t second, bool comes_back)
+{
+    struct pm_run_meeting a[2 * N_ROUNDS], b[2 * N_ROUNDS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < N_ROUNDS; i++) {
+        uint64_t t = 1000000 + (uint64_t)i * 50000000;
+        a[n] = (struct pm_run_meeting)SENT(t, t + 2000, (int32_t)second, 2 * i);
+        b[n++] = (struct pm_run_meeting)RECEIVED(t - 300000, t - 300000, t + FAST_NS,
+                                                 (int32_t)first, 2 * i);
+        t += 400000;
+        if (!comes_back)
+            continue;
+        b[n] = (struct pm_run_meeting)SENT(t, t + 2000, (int32_t)first, 2 * i + 1);
+        a[n++] = (struct pm_run_meeting)RECEIVED(t - 200000, t - 200000, t + FAST_NS,
+                                                 (int32_t)second, 2 * i + 1);
+    }
+    write_rank(first, a, n, NOT_ONE_MORE);
+    write_rank(second, b, n, NOT_ONE_MORE);
+}
+
+#define IS_ABOUT(ns, wanted)                                              \
+    assert_in_range((uint64_t)(ns), (uint64_t)(wanted)-N_ROUNDS *FAST_NS, \
+                    (uint64_t)(wanted) + N_ROUNDS * FAST_NS)
+
+static void messages_both_ways_tell_how_far_clocks_are_apart(void **state)
+{
+    (void)state;
+    static const int64_t ahead[] = {0, 5, 1000000, 77000000000, -300000000000};
+    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++) {
+        set_machine(0, "a", 400000000000, 0);
+        set_machine(1, "b", 400000000000 + ahead[i], 0);
+        write_rounds(0, 1, true);
+        assert_false(warns("clocks"));
+        IS_ABOUT(waited(1), N_ROUNDS * 300000);
+        IS_ABOUT(waited(0), N_ROUNDS * 200000);
+    }
+}
+
+/* 40 us in this second: more than a message takes. */
+static void clocks_that_drift_are_followed(void **state)
+{
+    (void)state;
+    set_machine(0, "a", 0, 0);
+    set_machine(1, "b", 123456789012, 40e-6);
+    write_rounds(0, 1, true);
+    assert_false(warns("clocks"));
+    IS_ABOUT(waited(1), N_ROUNDS * 300000);
+    IS_ABOUT(waited(0), N_ROUNDS * 200000);
+}
+
+static void clocks_that_no_message_compares_are_said(void **state)
+{
+    (void)state;
+    set_machine(0, "a", 0, 0);
+    set_machine(1, "b", 5000000000, 0);
+    write_rounds(0, 1, false);
+    assert_true(warns("40 of 40 calls of MPI are of machines whose clocks could not be compared"));
+    assert_int_equal(waited(1), -1);
+}
+
+/* One machine, and no node that is told: as they are. */
+static void one_machine_has_one_clock(void **state)
+{
+    (void)state;
+    set_machine(0, "a", 0, 0);
+    set_machine(1, "a", 0, 0);
+    write_rounds(0, 1, false);
+    assert_false(warns("clocks"));
+    assert_int_equal(waited(1), N_ROUNDS * 300000);
+}
+
+/* Each machine is the last to come in turn. */
+static void barriers_tell_how_far_clocks_are_apart(void **state)
+{
+    (void)state;
+    set_machine(0, "a", 0, 0);
+    set_machine(1, "b", 9000000000, 10e-6);
+    set_machine(2, "c", -2000000000, 0);
+    struct pm_run_meeting meetings[N_ROUNDS];
+    uint64_t wanted[3] = {0};
+    for (uint32_t r = 0; r < 3; r++) {
+        for (uint32_t i = 0; i < N_ROUNDS; i++) {
+            uint64_t t = 9000000000 + (uint64_t)i * 1000000, early = (r + i) % 3 * 100000;
+            meetings[i] =
+                (struct pm_run_meeting)GROUP(PM_RUN_MEETING_ALL, t - early, t + FAST_NS, -1);
+            meetings[i].order = i;
+            wanted[r] += early;
+        }
+        write_rank(r, meetings, N_ROUNDS, NOT_ONE_MORE);
+    }
+    assert_false(warns("clocks"));
+    for (uint32_t r = 0; r < 3; r++)
+        IS_ABOUT(waited(r), wanted[r]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +363,11 @@ int main(void)
         IN_FOLDER(roots_are_waited_for_and_wait),
         IN_FOLDER(who_is_missing_is_said),
         IN_FOLDER(damage_is_left_out),
+        IN_FOLDER(barriers_tell_how_far_clocks_are_apart),
+        IN_FOLDER(one_machine_has_one_clock),
+        IN_FOLDER(clocks_that_no_message_compares_are_said),
+        IN_FOLDER(clocks_that_drift_are_followed),
+        IN_FOLDER(messages_both_ways_tell_how_far_clocks_are_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
