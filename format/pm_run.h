@@ -582,7 +582,8 @@ struct pm_run_counter {
     uint64_t enabled_ns, running_ns;
     uint64_t n_closed; /* threads whose counter the program closed: its end is missing */
     int32_t error_no;  /* of the first thread that failed */
-    uint32_t reserved;
+    /* How often the kernel stopped to count until its next tick, for it had too many samples. */
+    uint32_t n_throttled;
 };
 enum {
     PM_RUN_COUNTER_USER_ONLY = 1,  /* the kernel may not be measured */

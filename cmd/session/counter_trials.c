@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +47,10 @@ static void explain(const struct pm_counter_setting *setting, int error_no,
                  2 - is_kernels, level);
         advice = level == 99 ? "allow perf_event_open(2) in this container" : text;
         break;
+    case EINVAL:
+        reason = "the kernel takes no such event for a thread";
+        advice = "units of a whole processor (uncore) count for no program: perf stat -a does";
+        break;
     case ENOSYS:
         reason = "this kernel has no perf events";
         break;
@@ -64,22 +70,52 @@ static void explain(const struct pm_counter_setting *setting, int error_no,
     snprintf(trial->advice, sizeof trial->advice, "%s", advice);
 }
 
-static int open_event(const struct pm_counter_setting *setting, bool with_kernel)
+static struct perf_event_attr attr_of(const struct pm_counter_setting *setting, bool with_kernel)
 {
     bool excludes = !(setting->flags & PM_COUNTER_NO_EXCLUDE);
-    struct perf_event_attr attr = {
+    return (struct perf_event_attr){
         .type = (uint32_t)setting->type,
-        .size = sizeof attr,
+        .size = sizeof(struct perf_event_attr),
         .config = setting->config,
         .config1 = setting->config1,
         .config2 = setting->config2,
-        .sample_period = setting->period,
-        .sample_type = setting->period ? PERF_SAMPLE_IP | PERF_SAMPLE_TIME : 0,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
         .exclude_kernel = excludes && !with_kernel,
         .exclude_hv = excludes,
     };
-    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int open_event(struct perf_event_attr *attr, int group)
+{
+    return (int)syscall(SYS_perf_event_open, attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Can its samples come into the ring of a clock, as the runtime wants them (sample/counters.c,
+ * join_ring)? 0, or why not. */
+static int try_ring(const struct pm_counter_setting *setting, int fd, bool with_kernel)
+{
+    struct pm_counter_setting clock = {.type = PERF_TYPE_SOFTWARE,
+                                       .config = PERF_COUNT_SW_TASK_CLOCK};
+    struct perf_event_attr attr = attr_of(&clock, with_kernel),
+                           plain = attr_of(setting, with_kernel);
+    size_t bytes = 2 * (size_t)sysconf(_SC_PAGESIZE);
+    attr.sample_period = 1000003;
+    int clock_fd = open_event(&attr, -1);
+    void *ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, clock_fd, 0);
+    int error_no = 0; /* without memory for a ring nobody can tell */
+    if (ring != MAP_FAILED && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, clock_fd) != 0) {
+        int mover = errno == EINVAL ? open_event(&plain, clock_fd) : -1;
+        error_no = errno;
+        if (mover >= 0) {
+            close(mover);
+            error_no = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, clock_fd) != 0 ? errno : 0;
+        }
+    }
+    if (ring != MAP_FAILED)
+        munmap(ring, bytes);
+    if (clock_fd >= 0)
+        close(clock_fd);
+    return error_no;
 }
 
 /* Some work to be counted: 2 ms of it. */
@@ -96,7 +132,10 @@ static int try_event(const struct pm_counter_setting *setting, bool with_kernel)
     struct {
         uint64_t value, enabled_ns, running_ns;
     } reading = {0};
-    int fd = open_event(setting, with_kernel);
+    struct perf_event_attr attr = attr_of(setting, with_kernel);
+    attr.sample_period = setting->period;
+    attr.sample_type = setting->period ? PERF_SAMPLE_IP | PERF_SAMPLE_TIME : 0;
+    int fd = open_event(&attr, -1);
     if (fd < 0)
         return errno;
     if (setting->type != PERF_TYPE_SOFTWARE)
@@ -105,6 +144,8 @@ static int try_event(const struct pm_counter_setting *setting, bool with_kernel)
     int error_no = n < 0 ? errno : 0;
     if (!error_no && setting->type != PERF_TYPE_SOFTWARE && reading.running_ns == 0)
         error_no = EBUSY;
+    if (!error_no && setting->period)
+        error_no = try_ring(setting, fd, with_kernel);
     close(fd);
     return error_no;
 }

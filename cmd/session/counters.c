@@ -9,6 +9,8 @@
 #include <glob.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { UNIT_EVENT_BYTES = 128 }; /* "unit/event/" */
 
@@ -223,6 +225,27 @@ static bool add_terms(const char *unit, char *terms, struct pm_counter_setting *
     return true;
 }
 
+/* Does the unit refuse to leave out what the kernel does (PERF_PMU_CAP_NO_EXCLUDE), as msr? That of
+ * the processor does not, and users may only count their own part of it. */
+static bool refuses_to_exclude(const struct pm_counter_setting *setting)
+{
+    struct perf_event_attr attr = {
+        .type = (uint32_t)setting->type,
+        .size = sizeof attr,
+        .config = setting->config,
+        .config1 = setting->config1,
+        .config2 = setting->config2,
+        .disabled = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    bool refuses = fd < 0 && errno == EINVAL;
+    if (fd >= 0)
+        close(fd);
+    return refuses;
+}
+
 /* "msr/tsc/", "cpu/event=0x3c,umask=0x0/" */
 static bool find_in_unit(const char *text, struct pm_counter_setting *setting)
 {
@@ -240,11 +263,12 @@ static bool find_in_unit(const char *text, struct pm_counter_setting *setting)
     if (strchr(terms, '/') || !read_line(path, line, sizeof line))
         return false;
     setting->type = strtoull(line, NULL, 10);
-    setting->flags = PM_COUNTER_NO_EXCLUDE;
     snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/events/%s", unit, terms);
-    if (!strchr(terms, '=') && read_line(path, line, sizeof line))
-        return add_terms(unit, line, setting);
-    return add_terms(unit, terms, setting);
+    bool is_named = !strchr(terms, '=') && read_line(path, line, sizeof line);
+    if (!add_terms(unit, is_named ? line : terms, setting))
+        return false;
+    setting->flags = refuses_to_exclude(setting) ? PM_COUNTER_NO_EXCLUDE : 0;
+    return true;
 }
 
 /* "r1a8" */

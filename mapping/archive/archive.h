@@ -24,6 +24,10 @@
 #define PM_OF_PROCESSES "of whole processes"
 /* Or with this: each thread has what all of them counted since one of them last looked. */
 #define PM_OF_ALL_THREADS "of all threads"
+/* Or ends with this: PAPI took samples, which are estimates. */
+#define PM_BY_OVERFLOW ", by overflow"
+/* The problem of a counter that the kernel stopped, for it had too many samples. */
+#define PM_THROTTLED "throttled"
 /* Or ends with this: it was counted in turns with others. */
 #define PM_IN_TURNS ", in turns"
 

@@ -16,6 +16,13 @@
 /* Of struct perf_event_attr. */
 enum { TYPE_SOFTWARE = 1 };
 
+static const char *of_papi(const struct pm_run_file_counter *counter)
+{
+    if (counter->is_estimated)
+        return "events (PAPI)" PM_IN_TURNS;
+    return counter->period ? "events (PAPI)" PM_BY_OVERFLOW : "events (PAPI)";
+}
+
 static const char *description_of(const struct pm_run_file_counter *counter)
 {
     if (counter->is_source && counter->type == PM_COUNTER_OF_PLUGIN)
@@ -28,7 +35,7 @@ static const char *description_of(const struct pm_run_file_counter *counter)
     if (counter->type == PM_COUNTER_OF_PAPI && counter->is_shared)
         return PM_OF_ALL_THREADS " (PAPI)";
     if (counter->type == PM_COUNTER_OF_PAPI)
-        return counter->is_estimated ? "events (PAPI)" PM_IN_TURNS : "events (PAPI)";
+        return of_papi(counter);
     if (counter->type == TYPE_SOFTWARE)
         return "events of the kernel (perf)";
     return "events of the processor (perf)";
@@ -104,6 +111,8 @@ static enum pm_status write_counter(struct collector *c, const struct pm_run_fil
         bind_text(insert, 11, "its library refused (the run's notes say why)");
     else if (counter->error_no)
         bind_text(insert, 11, strerror(counter->error_no));
+    else if (counter->n_throttled)
+        bind_text(insert, 11, PM_THROTTLED);
     return collect_insert(c, INSERT_COUNTER);
 }
 

@@ -49,6 +49,7 @@ static const char *take_counter(const struct pm_run_file *file, const struct pm_
         .enabled_ns = at_most_i64(raw->enabled_ns),
         .running_ns = at_most_i64(raw->running_ns),
         .error_no = raw->error_no,
+        .n_throttled = raw->n_throttled,
         .is_source = is_source,
         .is_last = is_source && raw->flags & PM_RUN_COUNTER_LAST,
         .is_shared = !is_source && raw->flags & PM_RUN_COUNTER_SHARED,

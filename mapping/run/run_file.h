@@ -247,6 +247,7 @@ struct pm_run_file_counter {
     uint64_t n_threads, n_threads_failed, n_closed; /* as in format/pm_run.h */
     uint64_t count, enabled_ns, running_ns;         /* each at most INT64_MAX */
     int error_no;                                   /* 0: it could be had */
+    uint64_t n_throttled;                           /* as in format/pm_run.h */
 };
 
 /* What measuring cost, as the process reckoned itself when it had used cpu_ns. 0: not known. */

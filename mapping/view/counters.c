@@ -57,12 +57,29 @@ static const char *description_of(const struct pm_view *view, uint32_t m)
     return view->data->graph->metrics[view->metrics[m]].description;
 }
 
+static bool description_ends(const struct pm_view *view, uint32_t m, const char *end)
+{
+    const char *description = description_of(view, m);
+    size_t len = strlen(description), end_len = strlen(end);
+    return len > end_len && !strcmp(description + len - end_len, end);
+}
+
 /* By PAPI, which does not tell how long each had its turn. */
 static bool is_in_turns(const struct pm_view *view, uint32_t m)
 {
-    const char *description = description_of(view, m);
-    size_t len = strlen(description), end_len = sizeof PM_IN_TURNS - 1;
-    return len > end_len && !strcmp(description + len - end_len, PM_IN_TURNS);
+    return description_ends(view, m, PM_IN_TURNS);
+}
+
+/* Signals of PAPI's overflow come late, get lost and come twice: of 1650 page faults with period 1
+ * there were 1650 in one run, and 2048 in another. */
+static bool is_by_overflow(const struct pm_view *view, uint32_t m)
+{
+    return description_ends(view, m, PM_BY_OVERFLOW);
+}
+
+static bool is_throttled(const struct pm_event_counter *counted)
+{
+    return !strcmp(counted->problem, PM_THROTTLED);
 }
 
 /* Several threads counted, and each had what all of them did since one of them last looked. */
@@ -75,11 +92,13 @@ static bool is_of_several_threads(const struct pm_view *view, uint32_t m)
 bool pm_view_counts_are_scaled(const struct pm_view *view, uint32_t m)
 {
     const struct pm_event_counter *counted = counted_of(view, m);
-    return counted && (is_scaled(counted) || is_in_turns(view, m));
+    return counted && (is_scaled(counted) || is_in_turns(view, m) || is_by_overflow(view, m));
 }
 
 const char *pm_view_why_counts(const struct pm_view *view, uint32_t m)
 {
+    if (pm_view_is_counted(view, m) && is_by_overflow(view, m))
+        return "PAPI's samples, which may be more or less than the events";
     if (pm_view_counts_are_scaled(view, m))
         return "scaled up, for events took turns";
     if (pm_view_is_counted(view, m) && is_of_several_threads(view, m) &&
@@ -252,6 +271,11 @@ static void say_scaled(const struct pm_view *view, const struct pm_event_counter
                       "%s was counted in turns with other events (PAPI's multiplexing), and is an "
                       "estimate: count fewer events in one run",
                       counted->metric);
+    else if (is_by_overflow(view, m))
+        pm_buf_printf(text,
+                      "%s is an estimate: PAPI's samples may be more or less than the events; "
+                      "--metric counts them, and --sample-by of the kernel's event takes each",
+                      counted->metric);
     else if (is_scaled(counted))
         pm_buf_printf(text,
                       "%s was counted in %.0f %% of the time only, for the processor has too few "
@@ -279,6 +303,14 @@ bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_co
         break;
     case PM_VIEW_COUNTED_SCALED:
         say_scaled(view, counted, m, text);
+        break;
+    case PM_VIEW_COUNTED_STOPPED:
+        if (is_throttled(counted))
+            pm_buf_printf(text,
+                          "%s is at least what is shown: there were more samples than the kernel "
+                          "allows (kernel.perf_event_max_sample_rate), and until its next tick it "
+                          "did not count: use a larger period of --sample-by",
+                          counted->metric);
         break;
     case PM_VIEW_COUNTED_USER:
         if (counted->is_user_only)
@@ -317,5 +349,6 @@ bool pm_view_say_counted(const struct pm_view *view, uint32_t m, enum pm_view_co
 bool pm_view_counts_are_cut(const struct pm_view *view, uint32_t m)
 {
     const struct pm_event_counter *counted = counted_of(view, m);
-    return counted && (counted->n_closed || counted->n_threads_failed || counted->is_user_only);
+    return counted && (counted->n_closed || counted->n_threads_failed || counted->is_user_only ||
+                       is_throttled(counted));
 }

@@ -3,6 +3,7 @@
 #include "interval.h"
 
 #include "format/pm_adapters.h"
+#include "mapping/archive/archive.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static const char *why_not_counted(const struct pm_view *view, struct pm_str nam
         const struct pm_event_counter *counter = &view->data->counters[i];
         if (!is_event_name(name, counter->metric, strlen(counter->metric)))
             continue;
-        if (*counter->problem)
+        if (*counter->problem && strcmp(counter->problem, PM_THROTTLED) != 0)
             return counter->problem;
         if (counter->is_starved)
             why = "the processor has too few counters, and it never got one (count fewer events "

@@ -475,7 +475,7 @@ bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool in
 bool pm_view_is_counted(const struct pm_view *view, uint32_t m);
 /* Shows all that were, as far as there is room. */
 void pm_view_add_counted(struct pm_view *view);
-/* Are all of its numbers scaled up, the total too? */
+/* Are all of its numbers estimates, the total too: scaled up, or PAPI's samples? */
 bool pm_view_counts_are_scaled(const struct pm_view *view, uint32_t m);
 /* Why numbers of its rows are uncertain, few samples apart: what ~ means; NULL: they are not. */
 const char *pm_view_why_counts(const struct pm_view *view, uint32_t m);
@@ -503,6 +503,7 @@ enum pm_view_counted_note {
     PM_VIEW_COUNTED_LOST,
     PM_VIEW_COUNTED_SHARED,
     PM_VIEW_COUNTED_SCALED,
+    PM_VIEW_COUNTED_STOPPED,
     PM_VIEW_COUNTED_USER,
     PM_VIEW_COUNTED_FAILED,
     PM_VIEW_COUNTED_CLOSED,

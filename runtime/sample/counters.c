@@ -148,8 +148,7 @@ static void close_event(struct pm_counter *counter)
     counter->fd_plus_1 = 0;
 }
 
-/* To 0.1 ms: reading the clock takes as long as reading a counter. */
-static uint64_t recent_ns(struct pm_sampler *s)
+uint64_t pm_counters_now_ns(struct pm_sampler *s)
 {
     enum { RECENT_TICKS = 1 << 18 };
     uint64_t tsc = pm_tsc();
@@ -162,13 +161,12 @@ static uint64_t recent_ns(struct pm_sampler *s)
 
 /* --- opening --- */
 
-static long open_with(const struct pm_sampler *s, const struct pm_counter_setting *setting,
-                      bool with_kernel)
+static struct perf_event_attr attr_of(const struct pm_counter_setting *setting, bool with_kernel)
 {
     bool excludes = !(setting->flags & PM_COUNTER_NO_EXCLUDE);
-    struct perf_event_attr attr = {
+    return (struct perf_event_attr){
         .type = (uint32_t)setting->type,
-        .size = sizeof attr,
+        .size = sizeof(struct perf_event_attr),
         .config = setting->config,
         .config1 = setting->config1,
         .config2 = setting->config2,
@@ -178,9 +176,33 @@ static long open_with(const struct pm_sampler *s, const struct pm_counter_settin
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC_RAW,
     };
+}
+
+static long open_with(const struct pm_sampler *s, const struct pm_counter_setting *setting,
+                      bool with_kernel)
+{
+    struct perf_event_attr attr = attr_of(setting, with_kernel);
     if (setting->period != 0)
         pm_perf_ask_samples(&attr, setting->period, s->stack_bytes);
     return pm_sys(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Its samples come into the ring of the clock. Before Linux 6.2 events of the processor and those
+ * of the kernel are in two contexts of a thread, which have no ring in common (EINVAL). One of the
+ * processor's that joins the clock's group moves the clock to its own context, where that stays
+ * when it is closed again (perf_event_open, move_group). */
+static long join_ring(const struct pm_counter_setting *setting, long fd, long ring_fd,
+                      bool with_kernel)
+{
+    long status = pm_sys(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd);
+    if (status != -EINVAL || setting->type == PERF_TYPE_SOFTWARE)
+        return status;
+    struct perf_event_attr attr = attr_of(setting, with_kernel);
+    long mover = pm_sys(SYS_perf_event_open, &attr, 0, -1, ring_fd, PERF_FLAG_FD_CLOEXEC);
+    if (is_error(mover))
+        return status;
+    pm_sys(SYS_close, mover);
+    return pm_sys(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd);
 }
 
 /* 0, or an error number. */
@@ -206,7 +228,7 @@ static int open_event(const struct pm_sampler *s, const struct pm_counter_settin
     if (!is_error(moved))
         status = pm_sys(SYS_ioctl, moved, PERF_EVENT_IOC_ID, &counter->id);
     if (!is_error(status) && setting->period != 0)
-        status = pm_sys(SYS_ioctl, moved, PERF_EVENT_IOC_SET_OUTPUT, ring_fd);
+        status = join_ring(setting, moved, ring_fd, !*ret_user_only);
     if (is_error(status)) {
         if (!is_error(moved))
             pm_sys(SYS_close, moved);
@@ -235,7 +257,7 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd)
             counter->id_before = counter->id;
             close_event(counter);
         } else {
-            uint64_t now = recent_ns(s);
+            uint64_t now = pm_counters_now_ns(s);
             *counter = (struct pm_counter){.begin_ns = now, .seen_ns = now};
         }
         int error_no = open_event(s, &pm_process.counters.items[i], ring_fd, counter, &user_only);
@@ -266,6 +288,36 @@ void pm_counters_join(struct pm_sampler *s)
 
 /* --- what was counted --- */
 
+/* While the thread runs, too: a process that is killed must not lose how often events had turns. */
+static void tell_times(struct pm_counter *counter, struct pm_run_counter *item, uint64_t enabled_ns,
+                       uint64_t running_ns)
+{
+    if (enabled_ns <= counter->told.enabled_ns) /* of a sample that comes late */
+        return;
+    pm_add_shared(item->enabled_ns, enabled_ns - counter->told.enabled_ns);
+    pm_add_shared(item->running_ns, running_ns - counter->told.running_ns);
+    counter->told.enabled_ns = enabled_ns;
+    counter->told.running_ns = running_ns;
+}
+
+void pm_counters_sampled(struct pm_sampler *s, uint32_t i, uint64_t id, uint64_t enabled_ns,
+                         uint64_t running_ns)
+{
+    struct pm_counter *counter = &s->counters[i];
+    struct pm_run_counter *items = pm_load(in_file);
+    if (items == NULL || id != counter->id) /* one before it has been read since */
+        return;
+    tell_times(counter, &items[i], counter->before.enabled_ns + enabled_ns,
+               counter->before.running_ns + running_ns);
+}
+
+void pm_counters_throttled(uint32_t i)
+{
+    struct pm_run_counter *items = pm_load(in_file);
+    if (items != NULL)
+        pm_add_shared(items[i].n_throttled, 1);
+}
+
 int pm_counters_find(const struct pm_sampler *s, uint64_t id)
 {
     for (uint32_t i = 0; i < pm_process.counters.n; i++)
@@ -279,7 +331,7 @@ void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *
                         bool is_located)
 {
     struct pm_counter *counter = &s->counters[i];
-    uint64_t now = recent_ns(s);
+    uint64_t now = pm_counters_now_ns(s);
     struct pm_when when = {counter->seen_ns != 0 ? counter->seen_ns : now, now};
     counter->charged += n;
     counter->seen_ns = now;
@@ -293,7 +345,7 @@ void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *
 /* At PerfMap's own code. */
 static void charge_own(struct pm_sampler *s, uint32_t i, uint64_t n)
 {
-    uint64_t now = recent_ns(s);
+    uint64_t now = pm_counters_now_ns(s);
     s->counters[i].charged += n;
     pm_sample_charge(s, s->slot->root, (struct pm_when){s->known_ns, now},
                      (struct pm_run_sample){.kind = (uint8_t)(PM_RUN_SAMPLE_COUNTER + i),
@@ -305,6 +357,7 @@ static void charge_own(struct pm_sampler *s, uint32_t i, uint64_t n)
 void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located,
                       bool in_handler)
 {
+    struct pm_run_counter *items = pm_load(in_file);
     pm_library_read(s, node, is_located, in_handler);
     for (uint32_t i = 0; i < pm_process.counters.n; i++) {
         struct pm_counter *counter = &s->counters[i];
@@ -314,7 +367,9 @@ void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_
         if (now.value > counter->seen)
             pm_counters_charge(s, i, node, now.value - counter->seen, is_located);
         counter->seen = now.value;
-        counter->seen_ns = recent_ns(s);
+        counter->seen_ns = pm_counters_now_ns(s);
+        if (items != NULL)
+            tell_times(counter, &items[i], now.enabled_ns, now.running_ns);
     }
 }
 
@@ -328,7 +383,7 @@ void pm_counters_skip(struct pm_sampler *s)
             continue;
         counter->own += now.value - counter->seen;
         counter->seen = now.value;
-        counter->seen_ns = recent_ns(s);
+        counter->seen_ns = pm_counters_now_ns(s);
     }
 }
 
@@ -361,9 +416,8 @@ void pm_counters_settle(struct pm_sampler *s)
         }
         pm_counters_settle_one(s, i, now.value);
         pm_add_shared(items[i].count, now.value - counter->told.value);
-        pm_add_shared(items[i].enabled_ns, now.enabled_ns - counter->told.enabled_ns);
-        pm_add_shared(items[i].running_ns, now.running_ns - counter->told.running_ns);
-        counter->told = (struct pm_counted){now.value, now.enabled_ns, now.running_ns};
+        tell_times(counter, &items[i], now.enabled_ns, now.running_ns);
+        counter->told.value = now.value;
     }
 }
 

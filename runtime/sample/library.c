@@ -130,7 +130,8 @@ void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items, bool ha
         uint32_t bit = 1u << setting->position;
         if (!pm_counter_is_of_library(setting))
             continue;
-        s->counters[i] = (struct pm_counter){0};
+        uint64_t now = pm_counters_now_ns(s);
+        s->counters[i] = (struct pm_counter){.begin_ns = now, .seen_ns = now};
         pm_add_shared(items[i].n_threads, 1);
         if ((s->library_items & bit) == 0) {
             pm_add_shared(items[i].n_threads_failed, 1);
@@ -192,6 +193,7 @@ void pm_library_read(struct pm_sampler *s, const struct pm_node *node, bool is_l
         s->counters[i].value += n;
         if (n != 0)
             pm_counters_charge(s, i, node, n, is_located);
+        s->counters[i].seen_ns = pm_counters_now_ns(s);
     }
     s->library_is_behind = false;
 }
@@ -214,6 +216,7 @@ void pm_library_skip(struct pm_sampler *s)
         uint64_t n = advance(&s->counters[i], setting, values[setting->position]);
         s->counters[i].value += n;
         s->counters[i].own += n;
+        s->counters[i].seen_ns = pm_counters_now_ns(s);
     }
 }
 

@@ -90,6 +90,10 @@ struct perf_switch {
     struct perf_event_header header;
     uint64_t time_ns; /* the only thing asked for that switches have */
 };
+struct perf_throttle {
+    struct perf_event_header header;
+    uint64_t time_ns, event_id, stream_id;
+};
 struct perf_lost {
     struct perf_event_header header;
     uint64_t event_id, n;
@@ -713,11 +717,24 @@ static void take_sample(struct pm_sampler *s, const struct perf_event_header *he
     struct pm_taken taken;
     if (!read_sample(s, header, &taken))
         return;
-    int counter = pm_counters_find(s, ((const struct perf_sample *)header)->event_id);
-    if (counter < 0)
+    const struct perf_sample *sample = (const struct perf_sample *)header;
+    int counter = pm_counters_find(s, sample->event_id);
+    if (counter < 0) {
         pm_sample_take(s, &taken);
-    else
-        pm_sample_count(s, (uint32_t)counter, &taken, pm_process.counters.items[counter].period);
+        return;
+    }
+    pm_sample_count(s, (uint32_t)counter, &taken, pm_process.counters.items[counter].period);
+    pm_counters_sampled(s, (uint32_t)counter, sample->event_id, sample->enabled_ns,
+                        sample->running_ns);
+}
+
+static void take_throttle(const struct pm_sampler *s, const struct perf_event_header *header)
+{
+    if (header->size < sizeof(struct perf_throttle))
+        return;
+    int counter = pm_counters_find(s, ((const struct perf_throttle *)header)->event_id);
+    if (counter >= 0)
+        pm_counters_throttled((uint32_t)counter);
 }
 
 /* Gives room back to the kernel, as much as time has passed for. */
@@ -912,6 +929,8 @@ void pm_perf_drain(struct pm_sampler *s, uint64_t cpu_ns, uint64_t until_ns)
             take_sample(s, header);
         else if (header->type == PERF_RECORD_SWITCH)
             take_switch(s, header);
+        else if (header->type == PERF_RECORD_THROTTLE)
+            take_throttle(s, header);
         else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(struct perf_lost)) {
             s->n_lost += ((const struct perf_lost *)header)->n;
             lose_switches(s);

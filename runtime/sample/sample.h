@@ -244,6 +244,11 @@ bool pm_counters_are_read(void); /* is one of them read? */
 void pm_counters_open(struct pm_sampler *s, long ring_fd);
 /* Whose sample has this number; -1: the clock's. */
 int pm_counters_find(const struct pm_sampler *s, uint64_t id);
+/* A sample of this event of counter i says so; the kernel says that it takes no more of them until
+ * its next tick, and that what happens until then is not counted. */
+void pm_counters_sampled(struct pm_sampler *s, uint32_t i, uint64_t id, uint64_t enabled_ns,
+                         uint64_t running_ns);
+void pm_counters_throttled(uint32_t i);
 /* What they have counted since they were last looked at was in this context (is_located), or there
  * and below; or PerfMap's own. in_handler: the program's own code is interrupted. */
 void pm_counters_read(struct pm_sampler *s, const struct pm_node *node, bool is_located,
@@ -256,7 +261,9 @@ void pm_counters_settle(struct pm_sampler *s);
 void pm_counters_close(struct pm_sampler *s, bool is_there);
 void pm_counters_fork_child(void);           /* before samplers are forgotten */
 void pm_counters_join(struct pm_sampler *s); /* those of libraries, which came later */
-/* n events that were read, of counter i. */
+/* Now, to 0.1 ms: reading the clock takes as long as reading a counter. */
+uint64_t pm_counters_now_ns(struct pm_sampler *s);
+/* n events that were read, of counter i, since it was last read. */
 void pm_counters_charge(struct pm_sampler *s, uint32_t i, const struct pm_node *node, uint64_t n,
                         bool is_located);
 /* What nothing was charged with, of `count`. */

@@ -1,6 +1,7 @@
 /* What is made of a ring's bytes: random records, records around the ring's end, bytes that are
  * no records; and to which context a sample goes. The ring is made here. */
 #include "made_process.h"
+#include "mapping/run/run_file.h"
 #include "runtime/code/places.h"
 #include "runtime/sample/sample.h"
 
@@ -394,6 +395,44 @@ static void samples_of_counters_are_worth_their_periods(void **unused)
     pm_process.counters.n = 0;
 }
 
+/* Whether they took turns is told while they count, and that the kernel stopped them. */
+static void what_the_ring_tells_of_counters_is_in_the_file(void **unused)
+{
+    (void)unused;
+    struct pm_run_file *file;
+    struct pm_error err = PM_ERROR_INIT;
+    pm_process.counters = (struct pm_counter_settings){
+        .n = 2,
+        .items = {{.name = "a", .type = 0, .period = 3}, {.name = "b", .type = 0, .period = 100}}};
+    pm_counters_open(sampler, -1); /* there is no ring of the kernel's: it is made here */
+    sampler->counters[0].id = 71;
+    sampler->counters[1].id = 73;
+    sampler->counters[1].id_before = 72;
+    sampler->counters[1].before = (struct pm_counted){.enabled_ns = 50, .running_ns = 20};
+    const uint64_t stopped[] = {time_ns, 73, 73}, other[] = {time_ns, 99, 99};
+    put_record(PERF_RECORD_THROTTLE, 0, stopped, 3);
+    put_record(PERF_RECORD_THROTTLE, 0, other, 3);
+    put_record(PERF_RECORD_THROTTLE, 0, stopped, 1); /* cut off */
+    for (uint64_t i = 1; i <= 3; i++) {
+        uint64_t words[N_HEAD_WORDS] = {0x1000, ++time_ns, 0, 100 * i, 40 * i, 73, 2};
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, N_HEAD_WORDS);
+        words[WORD_ID] = 72; /* the event before: its times have been added up */
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, N_HEAD_WORDS);
+    }
+    drain();
+    assert_int_equal(pm_run_file_open(pm_process.file.path, NULL, &err, &file), PM_OK);
+    const struct pm_run_file_counter *a = pm_run_file_counter(file, 0),
+                                     *b = pm_run_file_counter(file, 1);
+    assert_int_equal(a->n_throttled, 0);
+    assert_int_equal(a->enabled_ns, 0);
+    assert_int_equal(b->n_throttled, 1);
+    assert_int_equal(b->enabled_ns, 350);
+    assert_int_equal(b->running_ns, 140);
+    pm_run_file_free(file);
+    pm_process.counters.n = 0;
+    pm_counters_fork_child(); /* forgets the file */
+}
+
 /* Records that end where the stack would begin, or within it. */
 static void a_stack_that_is_cut_is_not_looked_at(void **unused)
 {
@@ -557,6 +596,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_thread_did_not_spend_is_not_charged, begin, end),
         cmocka_unit_test_setup_teardown(bytes_that_are_no_records_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(samples_of_counters_are_worth_their_periods, begin, end),
+        cmocka_unit_test_setup_teardown(what_the_ring_tells_of_counters_is_in_the_file, begin, end),
         cmocka_unit_test_setup_teardown(a_stack_that_is_cut_is_not_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(a_sample_goes_to_the_frame_that_is_alive, begin, end),
         cmocka_unit_test_setup_teardown(samples_and_events_agree_on_what_is_dead, begin, end),

@@ -54,6 +54,27 @@ static void raw_events_are_numbers(void **state)
     assert_string_equal(raw.name, "r1a8");
 }
 
+/* What they are of, PAPI itself tells, when they are tried. */
+static void events_of_papi_have_its_names(void **state)
+{
+    (void)state;
+    struct pm_counter_setting preset = added("papi_tot_ins", false);
+    assert_int_equal(preset.type, PM_COUNTER_OF_PAPI);
+    assert_string_equal(preset.field, "PAPI_TOT_INS");
+    assert_string_equal(preset.name, "papi_tot_ins");
+    assert_string_equal(preset.unit, "instructions");
+    struct pm_counter_setting native = added("skx::INST_RETIRED:ANY", true);
+    assert_string_equal(native.field, "skx::INST_RETIRED:ANY");
+    assert_int_equal(native.period, 100003);
+    assert_int_equal(native.flags, 0);
+    struct pm_counter_setting sde = added("sde:::TOY::stones:7", true);
+    assert_string_equal(sde.field, "sde:::TOY::stones");
+    assert_string_equal(sde.name, "sde_toy_stones");
+    assert_int_equal(sde.period, 7);
+    assert_int_equal(sde.flags, PM_COUNTER_SHARED);
+    assert_string_equal(added("papi:CYCLES_OF_IT", false).field, "CYCLES_OF_IT");
+}
+
 static void wrong_ones_are_refused(void **state)
 {
     (void)state;
@@ -267,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_have_the_names_of_perf),
         cmocka_unit_test(raw_events_are_numbers),
+        cmocka_unit_test(events_of_papi_have_its_names),
         cmocka_unit_test(wrong_ones_are_refused),
         cmocka_unit_test(one_that_is_given_twice_is_sampled),
         cmocka_unit_test(what_is_told_is_read_back),

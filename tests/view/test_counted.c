@@ -21,15 +21,27 @@ static const char more[] =
     "INSERT INTO contexts VALUES (20, 2, 70, 0), (21, 4, 70, 0);"
     "INSERT INTO metrics VALUES (3, 'faults', 'faults', 'count', 'sum', ''), "
     "(4, 'cycles', 'cycles', 'count', 'sum', ''), "
-    "(5, 'n_samples', 'samples', 'count', 'sum', ''), (6, 'n', 'x', 'count', 'sum', '');"
+    "(5, 'n_samples', 'samples', 'count', 'sum', ''), (6, 'n', 'x', 'count', 'sum', ''), "
+    "(7, 'turned', 'x', 'count', 'sum', 'events (PAPI), in turns'), "
+    "(8, 'spread', 'x', 'count', 'sum', 'of all threads (PAPI)'), "
+    "(9, 'alone', 'x', 'count', 'sum', 'of all threads (PAPI)'), "
+    "(10, 'stopped', 'x', 'count', 'sum', ''), "
+    "(11, 'by_papi', 'x', 'count', 'sum', 'events (PAPI), by overflow');"
     "INSERT INTO cost_rows VALUES (20, 1, 3, 5000000000000000000), "
-    "(21, 1, 3, 5000000000000000000), (5, 1, 4, 9), (5, 1, 5, 2), (5, 1, 6, 3);"
+    "(21, 1, 3, 5000000000000000000), (5, 1, 4, 9), (5, 1, 5, 2), (5, 1, 6, 3), (5, 1, 7, 3), "
+    "(5, 1, 8, 3), (5, 1, 9, 3), (5, 1, 10, 3), (5, 1, 11, 3);"
     "INSERT INTO counters VALUES "
     "(1, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL), "
     "(2, 'cycles', NULL, 1, 0, 0, 9, 9223372036854775807, 10, 0, NULL), "
     "(1, 'misses', NULL, 1, 0, 0, 0, 5, 5, 0, NULL), "
     "(2, 'misses', NULL, 1, 0, 0, 0, 5, 0, 0, NULL), "
     "(1, 'rare', NULL, 1, 0, 0, 0, 5, 5, 0, NULL), "
+    "(1, 'turned', NULL, 1, 0, 0, 3, 0, 0, 0, NULL), "
+    "(1, 'spread', NULL, 2, 0, 0, 3, 0, 0, 0, NULL), "
+    "(1, 'alone', NULL, 1, 0, 0, 3, 0, 0, 0, NULL), "
+    "(2, 'alone', NULL, 1, 0, 0, 3, 0, 0, 0, NULL), "
+    "(1, 'stopped', 1, 1, 0, 0, 3, 0, 0, 0, 'throttled'), "
+    "(1, 'by_papi', 1, 1, 0, 0, 3, 0, 0, 0, NULL), "
     "(1, 'n_samples', 100, 1, 0, 0, 2, 5, 5, 0, NULL);";
 
 static int begin(void **state)
@@ -110,6 +122,40 @@ static void zeros_are_as_sure_as_other_numbers(void **state)
     pm_view_release(&view);
 }
 
+static void expect_said(const struct pm_view *view, uint32_t m, enum pm_view_counted_note which,
+                        const char *part)
+{
+    struct pm_buf text = PM_BUF_INIT(1024);
+    assert_int_equal(pm_view_say_counted(view, m, which, &text), part != NULL);
+    if (part)
+        assert_non_null(strstr(text.data, part));
+    pm_buf_release(&text);
+}
+
+/* How a number was counted decides which mark it has, and what is said of it. */
+static void numbers_are_marked_by_how_they_were_counted(void **state)
+{
+    (void)state;
+    enum { TURNED, SPREAD, ALONE, STOPPED, BY_PAPI, N };
+    static const bool scaled[N] = {[TURNED] = true, [BY_PAPI] = true},
+                      few[N] = {[TURNED] = true, [SPREAD] = true, [BY_PAPI] = true},
+                      cut[N] = {[STOPPED] = true};
+    struct pm_view view;
+    assert_int_equal(look_at("turned,spread,alone,stopped,by_papi", &view, NULL), PM_OK);
+    for (uint32_t m = 0; m < N; m++) {
+        assert_int_equal(pm_view_counts_are_scaled(&view, m), scaled[m]);
+        assert_int_equal(pm_view_counts_are_few(&view, m, 3), few[m]);
+        assert_int_equal(pm_view_counts_are_few(&view, m, 0), few[m]);
+        assert_int_equal(pm_view_counts_are_cut(&view, m), cut[m]);
+        assert_int_equal(pm_view_why_counts(&view, m) != NULL, few[m]);
+        expect_said(&view, m, PM_VIEW_COUNTED_SHARED, m == SPREAD ? "the total is right" : NULL);
+        expect_said(&view, m, PM_VIEW_COUNTED_STOPPED, cut[m] ? "at least what is shown" : NULL);
+    }
+    expect_said(&view, TURNED, PM_VIEW_COUNTED_SCALED, "in turns");
+    expect_said(&view, BY_PAPI, PM_VIEW_COUNTED_SCALED, "more or less than the events");
+    pm_view_release(&view);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +163,7 @@ int main(void)
         cmocka_unit_test(what_was_not_counted_has_its_reason),
         cmocka_unit_test(zeros_are_as_sure_as_other_numbers),
         cmocka_unit_test(a_whole_name_is_before_a_name_without_unit),
+        cmocka_unit_test(numbers_are_marked_by_how_they_were_counted),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
