@@ -28,6 +28,7 @@ enum {
     OPT_LIMIT,
     OPT_SORT,
     OPT_HTML,
+    OPT_EMBED_SOURCE,
     OPT_FORMAT /* and those after it: its position in show_formats is added */
 };
 
@@ -39,6 +40,7 @@ struct report_request {
     bool asked[SHOW_N_FORMATS];       /* their options were there */
     const struct show_format *format; /* what comes of that */
     bool limit_given, split_given, by_given;
+    bool embeds_sources;
     const char *html; /* the page, into that file; NULL: text */
     bool text_given;  /* options that say which rows text has, or how */
 };
@@ -108,7 +110,7 @@ static enum pm_status write_page(const struct report_request *request, struct pm
     enum pm_status status = show_page_open(&options, err, &page);
     if (status != PM_OK)
         return status;
-    status = show_html_write(page, SHOW_HTML_MOST_BYTES, err, &html);
+    status = show_html_write(page, request->embeds_sources, SHOW_HTML_MOST_BYTES, err, &html);
     if (status != PM_OK)
         goto out;
     status = pm_file_write(request->html, html.data, html.len, err);
@@ -149,7 +151,7 @@ static void add_focus(struct cmd_parse *parse, const char **foci, const char *op
 /* Which rows text has, and how; the page has all of them. */
 static bool is_of_text(int key)
 {
-    static const int of_page[] = {OPT_HTML, OPT_FOLD, OPT_NO_COMPENSATION};
+    static const int of_page[] = {OPT_HTML, OPT_EMBED_SOURCE, OPT_FOLD, OPT_NO_COMPENSATION};
     for (size_t i = 0; i < sizeof of_page / sizeof *of_page; i++)
         if (key == of_page[i])
             return false;
@@ -224,6 +226,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             break;
         case OPT_HTML:
             request->html = parse->value;
+            break;
+        case OPT_EMBED_SOURCE:
+            request->embeds_sources = true;
             break;
         case OPT_SORT:
             options->sort = (enum pm_view_sort)parse->choice;
@@ -391,6 +396,8 @@ static const struct cmd_option pm_view_options[] = {
     {OPT_HTML, "html", "FILE",
      "write a page for browsers into this file: all levels, groupings, metrics and foci, with "
      "everything in it that it needs; it asks nothing of the network"},
+    {OPT_EMBED_SOURCE, "embed-source", NULL,
+     "put the sources of the program that are found into that file, too, for its view of lines"},
 #define FORMAT(word, help) {KEY_OF(word), #word, NULL, help},
 #include "cmd/show/formats.def"
 #undef FORMAT

@@ -103,8 +103,7 @@ export async function renderCosts(app, container) {
     ` · rule ${ruleOf(app, sheet)}`, state.find ? ` · only what matches “${state.find}”` : "");
   const chosen = result.rows.findIndex((row, i) => result.keep[i] && String(row.key) === state.row);
   fill(container, tools, ...notes(app, result), el("div", {class: "with-details"}, table.element, chosen >= 0 ? details(app, result, chosen) : null), foot);
-  table.resize();
-  app.current = {result, columns, order, table};
+  app.tables = [table];
 }
 
 // What is known of a row, and where to go from it.

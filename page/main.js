@@ -8,12 +8,14 @@ import {columnsOf, orderOf} from "./columns.js";
 import {renderOverview} from "./overview.js";
 import {renderCosts} from "./costs.js";
 import {renderWhere} from "./where.js";
+import {renderSource} from "./source.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
 const VIEWS = new Map([
   ["overview", {title: "Overview", key: "1", render: renderOverview}],
   ["costs", {title: "Costs", key: "2", render: renderCosts}],
   ["where", {title: "Where", key: "3", render: renderWhere}],
+  ["source", {title: "Source", key: "4", render: renderSource}],
 ]);
 
 const $ = (id) => document.getElementById(id);
@@ -99,6 +101,8 @@ async function start() {
   let round = 0;
   const render = async () => {
     const mine = ++round, view = VIEWS.get(app.state.tab) ?? VIEWS.get("overview");
+    app.tables = [];
+    app.afterShown = null;
     drawTabs(app);
     drawFocus(app);
     if ($("find").value !== app.state.find) $("find").value = app.state.find;
@@ -111,7 +115,7 @@ async function start() {
       [...container.querySelectorAll(".body")].forEach((body, i) => { body.scrollTop = app.lastTab === app.state.tab ? scrolls[i] ?? 0 : 0; });
       app.lastTab = app.state.tab;
       app.tables?.forEach((table) => table.resize());
-      app.current?.table.resize();
+      app.afterShown?.();
       document.documentElement.dataset.ready = String(mine);
     } catch (error) {
       fail(error);
@@ -119,6 +123,7 @@ async function start() {
   };
   const app = makeState(archive, render);
   app.say = say;
+  app.openSource = (file, line) => app.change({tab: "source", file, line, find: "", row: ""});
   Object.assign(app, {columnsOf, orderOf, patternOf});
   globalThis.perfmap = app; // for tests, and for whoever wants to look behind
   let typing;

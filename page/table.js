@@ -68,14 +68,14 @@ export function makeTable({label, columns: firstColumns, onChoose, isChosen, onS
   }
 
   function drawCell(column, i) {
-    const {text = "", mark = "", title, share, kind, badges} = column.cell(i);
+    const {text = "", mark = "", title, share, kind, badges, heat} = column.cell(i);
     if (!column.isName) {
       const cell = el("div", {class: `cell ${column.text ? "words" : "number"}`, role: "gridcell", title}, mark ? el("span", {class: "mark"}, mark) : null, text);
       if (share !== undefined && share > 0) cell.append(el("i", {class: "bar", style: {"--share": `${Math.min(100, share)}%`}}));
       return cell;
     }
     const below = children?.of[i];
-    return el("div", {class: `cell name ${kind ?? ""}`, role: "gridcell", title: title ?? text, style: {"--depth": String(depth?.[i] ?? 0)}},
+    return el("div", {class: `cell name ${kind ?? ""}`, role: "gridcell", title: title ?? text, style: {"--depth": String(depth?.[i] ?? 0), "--heat": heat ? `${Math.round(100 * heat)}%` : "0%"}},
       children ? el("span", {class: "twist", "data-twist": below ? "yes" : null, "aria-hidden": "true"}, below ? (isOpen(i) ? "▾" : "▸") : "") : null,
       el("span", {class: "text"}, text), ...(badges ?? []).map((b) => el("span", {class: "badge", title: b.title}, b.text)));
   }
@@ -192,6 +192,11 @@ export function makeTable({label, columns: firstColumns, onChoose, isChosen, onS
       for (let up = rows.parentOf?.(i) ?? -1; up >= 0; up = rows.parentOf(up)) setOpen(up, true);
       refresh();
       moveTo(visible.indexOf(i));
+    },
+    center(line) {
+      at = line;
+      body.scrollTop = Math.max(0, line * ROW_PX - body.clientHeight / 2);
+      draw();
     },
     visible: () => visible, depthOf: (i) => depth?.[i] ?? 0,
     resize: draw,

@@ -49,12 +49,10 @@ async function axisPanel(app, entry) {
 
 export async function renderWhere(app, container) {
   const {archive} = app;
-  app.tables = [];
   const first = await archive.sheet("source", "code", "where");
   const panels = await Promise.all(archive.sheets.filter((e) => e.shape === "where").map((e) => axisPanel(app, e)));
   fill(container,
     el("div", {class: "tools"}, first.absent ? null : chooseMetric(app, first),
       el("span", {class: "note"}, "Choose one node in each axis: every number follows. Each cost is at one place of an axis.")),
     el("div", {class: "axes"}, ...panels));
-  app.tables.forEach((table) => table.resize());
 }

@@ -145,10 +145,10 @@ static enum pm_status make_chunks(struct work *work, struct pm_error *err)
     return first_failure(work, err);
 }
 
-enum pm_status show_html_write(struct show_page *page, uint64_t most_bytes, struct pm_error *err,
-                               struct pm_buf *ret_html)
+enum pm_status show_html_write(struct show_page *page, bool embeds_sources, uint64_t most_bytes,
+                               struct pm_error *err, struct pm_buf *ret_html)
 {
-    uint32_t n = show_page_n_chunks(page);
+    uint32_t n = show_page_n_chunks(page) - (embeds_sources ? 0 : show_page_n_sources(page));
     struct work work = {
         .page = page,
         .chunks = pm_alloc_array(n, sizeof *work.chunks),

@@ -226,7 +226,7 @@ static enum pm_status make_first(struct show_page *page, struct pm_error *err)
     status = page_costs_find(&page->first, err, &page->costs);
     if (status != PM_OK)
         return status;
-    if (!page_foci_find(&page->first, &page->foci))
+    if (!page_foci_find(&page->first, &page->foci) || !page_sources_list(page))
         return no_memory(err);
     return page->first.wait_of ? find_fine_costs(page, err) : PM_OK;
 }
@@ -260,6 +260,7 @@ void show_page_close(struct show_page *page)
     pm_view_release(&page->first);
     pm_archive_data_free(page->data);
     free(page->sheets);
+    free(page->files);
     page_costs_release(&page->costs);
     page_costs_release(&page->fine_costs);
     free(page);
@@ -267,7 +268,12 @@ void show_page_close(struct show_page *page)
 
 uint32_t show_page_n_chunks(const struct show_page *page)
 {
-    return page->n_sheets + 1;
+    return 1 + page->n_sheets + page->n_files;
+}
+
+uint32_t show_page_n_sources(const struct show_page *page)
+{
+    return page->n_files;
 }
 
 static enum pm_status write_chunk(struct show_page *page, uint32_t number, struct pm_error *err,
@@ -277,7 +283,10 @@ static enum pm_status write_chunk(struct show_page *page, uint32_t number, struc
         return no_memory(err);
     if (number == 0)
         return page_base_write(page, err, chunk);
-    return page_sheet_write(page, number - 1, err, chunk);
+    if (number <= page->n_sheets)
+        return page_sheet_write(page, number - 1, err, chunk);
+    page_source_write(page, number - 1 - page->n_sheets, chunk);
+    return PM_OK;
 }
 
 enum pm_status show_page_chunk(struct show_page *page, uint32_t number, struct pm_error *err,

@@ -12,6 +12,7 @@
  *
  *   page_bytes   columns of a chunk           page_base   the first chunk
  *   page_foci    what contexts are in         page_sheet  a sheet
+ *                                             page_source a file of the source
  */
 #ifndef PM_SHOW_PAGE_H
 #define PM_SHOW_PAGE_H
@@ -65,13 +66,17 @@ struct show_page {
     /* In a timed run, of times off the processor: as a view of samples has them. Else empty */
     struct page_costs fine_costs;
     struct page_foci foci; /* of the first view */
+    const char **files;    /* of the source, as the archive has them, by name */
+    uint32_t n_files;
 };
 
 /* Errors as of pm_view_make. ret_page: to be closed. */
 PM_MUST_CHECK enum pm_status show_page_open(const struct show_page_options *options,
                                             struct pm_error *err, struct show_page **ret_page);
 void show_page_close(struct show_page *page);
+/* The last show_page_n_sources of them are files of the source, as they are now. */
 uint32_t show_page_n_chunks(const struct show_page *page);
+uint32_t show_page_n_sources(const struct show_page *page);
 /* Adds one to ret_bytes. Any number of threads. A sheet that the archive has nothing for says why
  * in its directory. */
 PM_MUST_CHECK enum pm_status show_page_chunk(struct show_page *page, uint32_t chunk,
@@ -82,6 +87,9 @@ PM_MUST_CHECK enum pm_status page_base_write(struct show_page *page, struct pm_e
                                              struct page_chunk *out);
 PM_MUST_CHECK enum pm_status page_sheet_write(struct show_page *page, uint32_t sheet,
                                               struct pm_error *err, struct page_chunk *out);
+/* page_source.c: which files there are (false: memory ended), and one of them. */
+PM_MUST_CHECK bool page_sources_list(struct show_page *page);
+void page_source_write(struct show_page *page, uint32_t number, struct page_chunk *out);
 /* A view of the page's archive. */
 struct pm_view page_view(const struct show_page *page, const struct show_page_sheet *sheet,
                          enum pm_rule rule);

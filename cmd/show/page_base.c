@@ -290,6 +290,18 @@ static bool put_contexts(const struct show_page *page, struct page_chunk *out)
     return good;
 }
 
+static void put_sources(const struct show_page *page, struct page_chunk *out)
+{
+    pm_json_array(&out->json, "sources");
+    for (uint32_t i = 0; i < page->n_files; i++) {
+        pm_json_object(&out->json, NULL);
+        pm_json_u64(&out->json, "chunk", 1 + page->n_sheets + i);
+        pm_json_string(&out->json, "file", page->files[i]);
+        pm_json_end(&out->json);
+    }
+    pm_json_end(&out->json);
+}
+
 static void put_sheets(const struct show_page *page, struct page_chunk *out)
 {
     pm_json_array(&out->json, "sheets");
@@ -324,6 +336,7 @@ enum pm_status page_base_write(struct show_page *page, struct pm_error *err, str
     put_run(page, out);
     put_metrics(page, out);
     put_sheets(page, out);
+    put_sources(page, out);
     if (!put_contexts(page, out) || !put_runners(page, out) || !put_nouns(page, out))
         return no_memory(err);
     return PM_OK;

@@ -60,12 +60,16 @@ void page_put_real(struct page_chunk *chunk, double value)
     pm_buf_add(&chunk->bytes, bytes, sizeof bytes);
 }
 
+void page_put_bytes(struct page_chunk *chunk, const char *bytes, size_t n)
+{
+    count_one(chunk);
+    pm_buf_add_uleb(&chunk->bytes, n);
+    pm_buf_add(&chunk->bytes, bytes, n);
+}
+
 void page_put_text(struct page_chunk *chunk, const char *text)
 {
-    size_t len = strlen(text);
-    count_one(chunk);
-    pm_buf_add_uleb(&chunk->bytes, len);
-    pm_buf_add(&chunk->bytes, text, len);
+    page_put_bytes(chunk, text, strlen(text));
 }
 
 uint32_t page_text(struct page_chunk *chunk, const char *text)

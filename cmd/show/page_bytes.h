@@ -59,6 +59,8 @@ void page_column(struct page_chunk *chunk, enum page_column_kind kind, const cha
 void page_put(struct page_chunk *chunk, uint64_t value);
 void page_put_delta(struct page_chunk *chunk, int64_t value);
 void page_put_real(struct page_chunk *chunk, double value);
+/* What is not UTF-8 in it the page shows as U+FFFD. */
+void page_put_bytes(struct page_chunk *chunk, const char *bytes, size_t n);
 void page_put_text(struct page_chunk *chunk, const char *text);
 /* The number of a text in the chunk's table, which the column "texts" has in the end; 0 for NULL
  * and "". Numbers are put where the caller wants them. */

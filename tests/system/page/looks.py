@@ -7,7 +7,7 @@ import sys
 from browser import Browser
 
 VIEWS = [{"tab": "overview"}, {"tab": "costs", "by": "loop", "shape": "flat"}, {"tab": "costs", "by": "array"}, {"tab": "costs", "by": "loop", "shape": "tree"},
-         {"tab": "where", "shape": "flat"}]
+         {"tab": "where", "shape": "flat"}, {"tab": "source"}]
 
 
 def fail(text):
