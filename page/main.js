@@ -9,6 +9,7 @@ import {renderOverview} from "./overview.js";
 import {renderCosts} from "./costs.js";
 import {renderWhere} from "./where.js";
 import {renderSource} from "./source.js";
+import {renderFlame} from "./flame.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
 const VIEWS = new Map([
@@ -16,6 +17,7 @@ const VIEWS = new Map([
   ["costs", {title: "Costs", key: "2", render: renderCosts}],
   ["where", {title: "Where", key: "3", render: renderWhere}],
   ["source", {title: "Source", key: "4", render: renderSource}],
+  ["flame", {title: "Call paths", key: "5", render: renderFlame}],
 ]);
 
 const $ = (id) => document.getElementById(id);
@@ -75,6 +77,7 @@ function chooseLook() {
 }
 
 function takeKeys(app) {
+  addEventListener("resize", () => app.tables?.forEach((table) => table.resize()));
   addEventListener("keydown", (event) => {
     const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (event.key === "Escape" && isTyping) event.target.blur();

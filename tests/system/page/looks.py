@@ -7,7 +7,7 @@ import sys
 from browser import Browser
 
 VIEWS = [{"tab": "overview"}, {"tab": "costs", "by": "loop", "shape": "flat"}, {"tab": "costs", "by": "array"}, {"tab": "costs", "by": "loop", "shape": "tree"},
-         {"tab": "where", "shape": "flat"}, {"tab": "source"}]
+         {"tab": "where", "shape": "flat"}, {"tab": "source"}, {"tab": "flame", "by": "loop"}, {"tab": "flame", "sort": "icicle", "by": "function"}]
 
 
 def fail(text):
@@ -25,6 +25,26 @@ def look(page, name):
             fail(f"{name}: {changes} is wider than the window")
 
 
+def look_at_paths(page, name):
+    """The picture is of all that the table adds up to; a sandwich of the construct that cost most."""
+    page.go(tab="costs", by="function", shape="tree", sort="")
+    total = page.evaluate("document.querySelector('.foot').textContent.match(/total (.*?) ·/)[1]")
+    page.go(tab="flame", by="function", sort="")
+    if not page.evaluate("document.querySelector('.foot').textContent").startswith(total.split(" CPU")[0]):
+        fail(f"{name}: the picture is not of {total}")
+    inked = """(() => { const c = document.querySelector('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n / (c.width * c.height); })()"""
+    if page.evaluate(inked) < 0.02:
+        fail(f"{name}: the picture is empty")
+    first = page.evaluate("""(async () => { const s = await perfmap.archive.sheet('source', 'function', 'tree');
+        const r = s.rows('merge', {nouns: [], threads: null}, s.shownMetrics), k = perfmap.orderOf(r, [], '')[1]; return JSON.stringify([r.rows[k].what, r.rows[k].place]); })()""")
+    page.go(tab="flame", across=first)
+    page.screenshot(f"{name}-sandwich.png")
+    if page.evaluate("document.querySelectorAll('canvas').length") != 2 or page.evaluate(inked) < 0.02:
+        fail(f"{name}: no sandwich of {first}")
+    page.go(across="", by="loop", shape="flat")
+
+
 def main():
     html, folder = sys.argv[1:3]
     with Browser(folder) as browser:
@@ -32,6 +52,8 @@ def main():
             page = browser.open(f"file://{html}", width=width, dark=dark)
             title = page.evaluate("document.title")
             look(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
+            if len(sys.argv) == 3:
+                look_at_paths(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
             # A focus, by the keyboard: the first row of the first axis but the machine.
             page.go(tab="where")
             page.evaluate("document.querySelector('[data-axis=Code] .body').focus()")

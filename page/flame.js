@@ -1,0 +1,211 @@
+// Call paths as a picture: flame (callers below) or icicle (callers above), with all threads together
+// or one runner alone, and a sandwich of one construct: what called it, and what it called.
+//
+// Drawn by pixels: rows of the tree by loop or function, widths by the primary metric. What is
+// narrower than a pixel is left out of the picture; the table of call paths has it.
+
+import {chooseMetric, metricsOf} from "./costs.js";
+import {el, fill, link, segments, selectOf} from "./dom.js";
+import {amountText, metricTitle, percentText} from "./format.js";
+import {finderOf} from "./columns.js";
+import {axisOf} from "./state.js";
+
+const ROW = 20, LEAST_PX = 0.5, LEAST_TEXT_PX = 28;
+
+// A tree of boxes: {name, kind, value, children, row}. Equal children of a box are one.
+function boxesOf(result) {
+  const {rows, rule, keep} = result, inclusive = result.inclusive.get(result.primary), own = result.own.get(result.primary), of = new Map();
+  const root = {name: "all", kind: "all", value: 0, own: 0, children: [], row: -1};
+  rows.forEach((row, i) => { if (keep[i] && inclusive[i] > 0) of.set(i, {name: row.what, place: row.place, kind: row.kind, value: inclusive[i], own: own[i], children: [], row: i}); });
+  for (const [i, box] of of) {
+    const up = rows[i].parentId === null ? -1 : rule.indexOf[rows[i].parentId];
+    (of.get(up) ?? root).children.push(box);
+  }
+  root.value = root.children.reduce((sum, box) => sum + box.value, 0);
+  const sort = (box) => {
+    box.children.sort((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
+    box.children.forEach(sort);
+  };
+  sort(root);
+  return root;
+}
+
+function merge(list, name, kind) {
+  const out = {name, kind, place: list[0]?.place ?? "", value: 0, own: 0, children: [], row: list[0]?.row ?? -1};
+  const below = new Map();
+  for (const box of list) {
+    out.value += box.value;
+    out.own += box.own;
+    for (const child of box.children) {
+      const key = `${child.name}\n${child.place}`;
+      if (!below.has(key)) below.set(key, []);
+      below.get(key).push(child);
+    }
+  }
+  out.children = [...below.values()].map((same) => merge(same, same[0].name, same[0].kind)).sort((a, b) => b.value - a.value);
+  return out;
+}
+
+// Callees of the construct: its outermost boxes, merged. Callers: the ways to these, from within out.
+function sandwichOf(root, name, place) {
+  const found = [], callers = {name, place, kind: "", value: 0, own: 0, children: [], row: -1};
+  const isIt = (box) => box.name === name && box.place === place;
+  const walk = (box, path) => {
+    if (isIt(box)) {
+      found.push(box);
+      let at = callers;
+      at.value += box.value;
+      for (let k = path.length - 1; k > 0; k--) {
+        let up = at.children.find((c) => c.name === path[k].name && c.place === path[k].place);
+        if (!up) at.children.push(up = {...path[k], value: 0, own: 0, children: []});
+        up.value += box.value;
+        at = up;
+      }
+      return; // recursion counts once
+    }
+    box.children.forEach((child) => walk(child, [...path, box]));
+  };
+  walk(root, []);
+  return {callees: merge(found, name, found[0]?.kind ?? ""), callers};
+}
+
+// [{box, x, width, depth}] of what is at least a part of a pixel wide.
+function layOut(root, width) {
+  const out = [], walk = (box, x, scale, depth) => {
+    const size = box.value * scale;
+    if (size < LEAST_PX) return;
+    out.push({box, x, width: size, depth});
+    let at = x;
+    for (const child of box.children) {
+      walk(child, at, scale, depth + 1);
+      at += child.value * scale;
+    }
+  };
+  if (root.value > 0) walk(root, 0, width / root.value, 0);
+  return out;
+}
+
+// By level and kind, so that constructs of the source, machine code and words differ.
+const HUES = {function: 28, loop: 48, statement: 60, symbol: 210, loopcode: 200, process: 265, kernel: 330, set: 285, unmapped: 0, region: 130};
+function colorOf(box, isDark, isGrey) {
+  if (isGrey) return isDark ? "#2d333d" : "#e3e6eb";
+  const hue = HUES[box.kind] ?? (box.kind === "all" ? 220 : 170);
+  let spread = 0;
+  for (let k = 0; k < box.name.length && k < 24; k++) spread = (spread * 31 + box.name.charCodeAt(k)) % 13;
+  return `hsl(${hue} ${box.kind === "unmapped" || box.kind === "all" ? 8 : 62}% ${isDark ? 26 + spread : 74 + spread}%)`;
+}
+
+function makePicture(app, {root, isFlame, title, result, onChoose}) {
+  const canvas = el("canvas", {tabindex: "0", role: "img", "aria-label": `${title}; the view Costs, call paths, has the same as a table`}), tip = el("div", {class: "tip", hidden: true});
+  let boxes = [], zoomed = root, depths = 1;
+  const metric = app.archive.metrics[result.primary], fits = finderOf(app.state.find);
+  const yOf = (depth) => (isFlame ? (depths - 1 - depth) * ROW : depth * ROW);
+  function draw() {
+    const ratio = devicePixelRatio || 1, width = Math.max(50, canvas.parentElement?.clientWidth ?? 800), isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
+    boxes = layOut(zoomed, width);
+    depths = boxes.reduce((most, b) => Math.max(most, b.depth + 1), 1);
+    canvas.width = width * ratio;
+    canvas.height = depths * ROW * ratio;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${depths * ROW}px`;
+    const pen = canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    pen.textBaseline = "middle";
+    for (const {box, x, width: size, depth} of boxes) {
+      const y = yOf(depth), isGrey = fits && !fits(`${box.name} ${box.place}`);
+      pen.fillStyle = colorOf(box, isDark, isGrey);
+      pen.fillRect(x, y, Math.max(size - (size > 3 ? 1 : 0), 0.5), ROW - 1);
+      if (size < LEAST_TEXT_PX) continue;
+      pen.save();
+      pen.beginPath();
+      pen.rect(x, y, size - 3, ROW);
+      pen.clip();
+      pen.fillStyle = isDark ? "#e8ebf0" : "#1c2330";
+      pen.fillText(box.name, x + 4, y + ROW / 2);
+      pen.restore();
+    }
+  }
+  const at = (event) => {
+    const rect = canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
+    return boxes.find((b) => x >= b.x && x < b.x + b.width && y >= yOf(b.depth) && y < yOf(b.depth) + ROW);
+  };
+  canvas.addEventListener("mousemove", (event) => {
+    const hit = at(event);
+    tip.hidden = !hit;
+    if (!hit) return;
+    fill(tip, el("b", {}, hit.box.name), ` ${hit.box.place ?? ""} `, `${amountText(metric, hit.box.value)}, ${percentText((100 * hit.box.value) / root.value)} %`, hit.box.own ? `, own ${amountText(metric, hit.box.own)}` : "");
+    tip.style.left = `${Math.min(event.clientX + 12, innerWidth - 320)}px`;
+    tip.style.top = `${event.clientY + 16}px`;
+  });
+  canvas.addEventListener("mouseleave", () => { tip.hidden = true; });
+  canvas.addEventListener("click", (event) => {
+    const hit = at(event);
+    if (!hit) return;
+    zoomed = hit.box === zoomed ? root : hit.box;
+    draw();
+    onChoose?.(hit.box);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    if (event.key !== "0") return;
+    zoomed = root;
+    draw();
+  });
+  return {element: el("div", {class: "picture"}, canvas, tip), resize: draw, canvas};
+}
+
+function savePicture(canvas) {
+  const a = el("a", {href: canvas.toDataURL("image/png"), download: "perfmap-call-paths.png"});
+  document.body.append(a);
+  a.click();
+  a.remove();
+}
+
+// All together, or one node, rank, process, thread.
+function chooseRunner(app) {
+  const options = [["", "all together"]];
+  for (const {kind, items} of app.archive.runners)
+    if (items.length > 1) items.slice(0, 500).forEach((item, at) => options.push([`${kind}:${at}`, `${kind} ${item.what} ${item.place}`]));
+  if (options.length === 1) return null;
+  if (app.state.on && !options.some(([key]) => key === app.state.on)) options.push([app.state.on, app.runnerOfOn()?.what ?? app.state.on]);
+  return selectOf("runner", options, app.state.on, (on) => app.change({on}));
+}
+
+export async function renderFlame(app, container) {
+  const {archive, state} = app, by = state.by === "function" ? "function" : "loop", sheet = await archive.sheet("source", by, "tree");
+  const metrics = metricsOf(app, sheet);
+  if (sheet.absent || !metrics.length || archive.metrics[metrics[0]].aggregation !== "sum") {
+    fill(container, el("div", {class: "tools"}, chooseMetric(app, sheet)), el("p", {class: "empty"}, "Call paths are drawn by a metric that adds up: this one does not, or the run has none."));
+    return;
+  }
+  const result = sheet.rows("merge", app.focus, metrics), root = boxesOf(result), isFlame = state.sort !== "icicle";
+  const [name, place] = state.across ? JSON.parse(state.across) : [];
+  const onChoose = (box) => {
+    chosen.hidden = box.row < 0;
+    if (box.row < 0) return;
+    const member = result.rows[box.row].members.length === 1 ? result.rows[box.row].members[0].noun : null;
+    const noun = member === null ? null : archive.nouns.noun(member);
+    fill(chosen, el("b", {class: "text"}, box.name), " ", el("span", {class: "place"}, box.place ?? ""),
+      link("sandwich", () => app.change({across: JSON.stringify([box.name, box.place])}), {title: "all its callers, and all that it called"}),
+      noun ? link(app.isChosen(noun.id) ? "leave focus" : "focus", () => app.choose(noun.id), {title: axisOf(noun)}) : null,
+      noun?.file && noun.line ? link("source", () => app.openSource(noun.file, noun.line)) : null);
+  };
+  const chosen = el("p", {class: "chosen-box", hidden: true});
+  const pictures = [];
+  if (name === undefined) pictures.push(makePicture(app, {root, isFlame, title: isFlame ? "flame graph" : "icicle graph", result, onChoose}));
+  else {
+    const {callees, callers} = sandwichOf(root, name, place);
+    pictures.push(makePicture(app, {root: callers, isFlame: true, title: `callers of ${name}`, result}), makePicture(app, {root: callees, isFlame: false, title: `what ${name} called`, result, onChoose}));
+  }
+  const tools = el("div", {class: "tools"},
+    segments("rows", [["loop", "loops"], ["function", "functions"]], by, (next) => app.change({by: next, shape: "tree"})),
+    name === undefined ? segments("direction", [["", "flame"], ["icicle", "icicle"]], isFlame ? "" : "icicle", (sort) => app.change({sort})) : null,
+    chooseMetric(app, sheet), chooseRunner(app),
+    name === undefined ? null : link("leave the sandwich", () => app.change({across: ""})),
+    link("as a table", () => app.change({tab: "costs", by, shape: "tree", sort: ""})), link("save as PNG", () => savePicture(pictures[pictures.length - 1].canvas)));
+  fill(container, tools, chosen,
+    name === undefined ? null : el("p", {class: "note"}, `Above, what called it; below, what it called: `, el("b", {}, name), ` ${place}`),
+    el("div", {class: "pictures"}, ...pictures.map((p) => p.element)),
+    el("p", {class: "foot"}, `${amountText(archive.metrics[result.primary], root.value)} ${metricTitle(archive.metrics[result.primary])} · click to zoom, 0 for all · rule merge${result.rows.some((r) => r.flags & 32) ? " · found by samples: callers may be missing" : ""}`));
+  app.tables = pictures;
+}
