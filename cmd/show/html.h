@@ -13,7 +13,8 @@
 /* What browsers still open within seconds. */
 enum { SHOW_HTML_MOST_BYTES = 256 << 20 };
 
-/* embeds_sources: with the files of the source that are found. PM_ERR_LIMIT: the data alone would have more than most_bytes. */
+/* embeds_sources: with the files of the source that are found. PM_ERR_LIMIT: the data alone would
+ * have more than most_bytes. */
 PM_MUST_CHECK enum pm_status show_html_write(struct show_page *page, bool embeds_sources,
                                              uint64_t most_bytes, struct pm_error *err,
                                              struct pm_buf *ret_html);
