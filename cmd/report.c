@@ -258,6 +258,30 @@ static bool choose_format(struct cmd_parse *parse, struct report_request *reques
     return true;
 }
 
+/* false: options that do not go with the page, or need it, which was reported. */
+static bool takes_page(struct cmd_parse *parse, const struct report_request *request)
+{
+    if (request->html && request->text_given)
+        cmd_usage_error(parse, "'--html' writes a page with all rows, groupings and metrics: of "
+                               "the other options it takes '--embed-source', '--fold' and "
+                               "'--no-compensation'");
+    if (request->embeds_sources && !request->html)
+        cmd_usage_error(parse, "'--embed-source' puts sources into the page of '--html': give "
+                               "that, too");
+    return !parse->failed;
+}
+
+static int run_report(struct cmd_parse *parse, struct report_request *request)
+{
+    char *found = parse->n_operands == 1 ? NULL : cmd_only_archive(parse);
+    if (parse->n_operands == 0 && !found)
+        return CMD_USAGE;
+    request->options.archive_path = found ? found : parse->operands[0];
+    int end = request->html ? print_page(parse, request) : print_report(parse, request);
+    free(found);
+    return end;
+}
+
 static int report_main(struct cmd_parse *parse)
 {
     struct report_request request = {.options = {.level = "source",
@@ -269,11 +293,8 @@ static int report_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (!choose_format(parse, &request))
         return CMD_USAGE;
-    if (request.html && request.text_given)
-        return cmd_usage_error(parse,
-                               "'--html' writes a page with all rows, groupings and metrics: "
-                               "of the other options it takes '--fold' and "
-                               "'--no-compensation'");
+    if (!takes_page(parse, &request))
+        return CMD_USAGE;
     if (!request.by_given && !strcasecmp(request.options.level, PM_MPI_LEVEL))
         request.options.by = PM_VIEW_BY_OPERATION; /* not each rank and each tag */
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
@@ -313,13 +334,7 @@ static int report_main(struct cmd_parse *parse)
     request.options.keeps_columns = request.format->is_for_programs;
     if (request.format->is_for_programs && !request.limit_given)
         request.options.limit = 0;
-    char *found = parse->n_operands == 1 ? NULL : cmd_only_archive(parse);
-    if (parse->n_operands == 0 && !found)
-        return CMD_USAGE;
-    request.options.archive_path = found ? found : parse->operands[0];
-    int end = request.html ? print_page(parse, &request) : print_report(parse, &request);
-    free(found);
-    return end;
+    return run_report(parse, &request);
 }
 
 /* The key of a format's option: that of --json makes JSON of errors, too. */
