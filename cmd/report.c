@@ -148,16 +148,6 @@ static void add_focus(struct cmd_parse *parse, const char **foci, const char *op
         cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
 }
 
-/* Which rows text has, and how; the page has all of them. */
-static bool is_of_text(int key)
-{
-    static const int of_page[] = {OPT_HTML, OPT_EMBED_SOURCE, OPT_FOLD, OPT_NO_COMPENSATION};
-    for (size_t i = 0; i < sizeof of_page / sizeof *of_page; i++)
-        if (key == of_page[i])
-            return false;
-    return true;
-}
-
 static bool take_time(struct cmd_parse *parse, struct pm_view_options *options, int key)
 {
     uint64_t n;
@@ -168,11 +158,24 @@ static bool take_time(struct cmd_parse *parse, struct pm_view_options *options, 
     return true;
 }
 
+/* The next option that is not of the page alone. Most others say which rows text has, and how; the
+ * page has all of them. */
+static int next_option(struct cmd_parse *parse, struct report_request *request)
+{
+    int key = cmd_next(parse);
+    for (; key == OPT_HTML || key == OPT_EMBED_SOURCE; key = cmd_next(parse)) {
+        request->embeds_sources |= key == OPT_EMBED_SOURCE;
+        if (key == OPT_HTML)
+            request->html = parse->value;
+    }
+    request->text_given |= key != CMD_END && key != OPT_FOLD && key != OPT_NO_COMPENSATION;
+    return key;
+}
+
 static bool read_options(struct cmd_parse *parse, struct report_request *request)
 {
     struct pm_view_options *options = &request->options;
-    for (int key; (key = cmd_next(parse)) != CMD_END;) {
-        request->text_given |= is_of_text(key);
+    for (int key; (key = next_option(parse, request)) != CMD_END;)
         switch (key) {
         case OPT_LEVEL:
             options->level = parse->value;
@@ -224,12 +227,6 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         case OPT_LIMIT:
             request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
             break;
-        case OPT_HTML:
-            request->html = parse->value;
-            break;
-        case OPT_EMBED_SOURCE:
-            request->embeds_sources = true;
-            break;
         case OPT_SORT:
             options->sort = (enum pm_view_sort)parse->choice;
             break;
@@ -237,7 +234,6 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             if (!take_format(request, key) && !take_time(parse, options, key))
                 cmd_take_look(parse, key, &request->look);
         }
-    }
     return !parse->failed;
 }
 
