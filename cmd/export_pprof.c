@@ -115,7 +115,7 @@ static void add_named(struct pprof *p, const char *key, const char *name, int64_
 {
     struct pm_buf text = PM_BUF_INIT(1 << 20);
     pm_buf_add_printable(&text, name, strlen(name));
-    if (number != PM_UNKNOWN)
+    if (number > 0) /* what was not sampled is of nobody */
         pm_buf_printf(&text, "%s%lld", text.len ? " " : "", (long long)number);
     add_label(p, key, text.data ? text.data : "");
     p->failed |= text.failed;
