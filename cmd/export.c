@@ -4,6 +4,7 @@
 #include "cmd/core/archives.h"
 #include "cmd/show/show.h"
 #include "mapping/view/groupings.h"
+#include "mapping/view/interval.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,12 +21,8 @@ enum {
     OPT_ON,
     OPT_COSTS,
     OPT_THREAD,
-    OPT_FROM,
-    OPT_TO,
     OPT_DEPTH
 };
-
-enum { MAX_HOURS = 1000000 }; /* of a run */
 
 static const struct export_format *const formats[] = {
 #define FORMAT(word) &export_format_##word,
@@ -150,6 +147,29 @@ static enum pm_status refuse_no_trace(const struct export_request *request, stru
     return PM_ERR_NOT_FOUND;
 }
 
+/* Of a trace: --from and --to as nanoseconds. */
+static enum pm_status read_interval(const struct pm_trace *trace, struct export_request *request,
+                                    struct pm_error *err)
+{
+    const struct pm_view_options *options = &request->profile.view;
+    const char *texts[] = {options->from, options->to};
+    uint64_t *times[] = {&request->from_ns, &request->to_ns};
+    for (int i = 0; i < 2; i++) {
+        int64_t ns;
+        if (!texts[i])
+            continue;
+        if (!pm_view_read_time(texts[i], pm_trace_run_ns(trace), &ns))
+            return pm_error_set(err, PM_ERR_USAGE,
+                                "option '--%s' takes a time since the start of the run, as 2.5s, "
+                                "300ms or 50%%, not '%s'",
+                                i ? "to" : "from", texts[i]);
+        *times[i] = (uint64_t)ns;
+    }
+    if (request->from_ns > request->to_ns)
+        return pm_error_set(err, PM_ERR_USAGE, "'--from' is behind '--to'");
+    return PM_OK;
+}
+
 /* Does the format take the trace? *ret_archive and *ret_trace are the caller's to release. */
 static enum pm_status open_trace(const struct export_format *format,
                                  const struct export_request *request, struct pm_error *err,
@@ -175,6 +195,8 @@ static enum pm_status export_trace(const struct export_format *format,
     enum pm_status status = open_trace(format, request, err, &archive, &trace);
     bool has_trace = trace && pm_trace_n_threads(trace) > 0;
     request->open_archive = archive;
+    if (has_trace)
+        status = read_interval(trace, request, err);
     if (status == PM_OK && has_trace)
         status = write_trace(format, request, trace, is_gzip, err);
     pm_trace_free(trace);
@@ -245,12 +267,6 @@ static void take_trace_option(struct cmd_parse *parse, int key, struct export_re
     case OPT_THREAD:
         cmd_number(parse, UINT32_MAX, &request->tid);
         break;
-    case OPT_FROM:
-        cmd_time(parse, MAX_HOURS * 3600000000000u, &request->from_ns);
-        break;
-    case OPT_TO:
-        cmd_time(parse, MAX_HOURS * 3600000000000u, &request->to_ns);
-        break;
     case OPT_DEPTH:
         cmd_number(parse, UINT32_MAX, &request->depth);
         break;
@@ -266,6 +282,9 @@ static bool read_options(struct cmd_parse *parse, struct export_request *request
             *ret_format = formats[parse->choice];
         else if (key == 'o')
             request->path = parse->value;
+        else if (cmd_take_interval(parse, key, &request->profile.view.from,
+                                   &request->profile.view.to))
+            continue;
         else if (!take_profile_option(parse, key, request))
             take_trace_option(parse, key, request);
     return !parse->failed;
@@ -374,9 +393,7 @@ static const struct cmd_option export_options[] = {
      "leave the estimated cost of measuring in the times (mode exact)"},
     {OPT_COSTS, "costs", NULL,
      "of an archive with a trace: its costs, where the format has both (speedscope)"},
-    {OPT_FROM, "from", "TIME",
-     "events from here on, with what is open there; as in 'perfmap trace'"},
-    {OPT_TO, "to", "TIME", "events up to here"},
+    CMD_INTERVAL_OPTIONS,
     {OPT_DEPTH, "depth", "NUMBER", "only calls that are inside fewer than this many others"},
     {OPT_THREAD, "thread", "TID", "only this thread"},
     {0}};

@@ -14,6 +14,7 @@ struct pm_trace {
     struct pm_map by_sentence; /* row -> position + 1 */
     struct pm_trace_name **names;
     size_t n_names, names_cap;
+    int64_t run_ns;
 };
 
 struct pm_trace_cursor {
@@ -110,6 +111,20 @@ static enum pm_status read_threads(struct pm_trace *trace, struct pm_error *err)
     return status;
 }
 
+static enum pm_status read_run(struct pm_trace *trace, struct pm_error *err)
+{
+    sqlite3_stmt *row;
+    bool has_row = false;
+    enum pm_status status = pm_archive_prepare(
+        trace->archive, "SELECT coalesce(max(wall_ns), 0) FROM executions", err, &row);
+    if (status != PM_OK)
+        return status;
+    status = pm_archive_step(trace->archive, row, err, &has_row);
+    trace->run_ns = has_row ? sqlite3_column_int64(row, 0) : 0;
+    sqlite3_finalize(row);
+    return status;
+}
+
 static const char source_name_sql[] =
     "SELECT n.name, n.kind, n.file, n.line, l.name, v.name FROM mappings m JOIN sentences s ON "
     "s.id "
@@ -156,6 +171,9 @@ enum pm_status pm_trace_open(struct pm_archive *archive, struct pm_error *err,
     enum pm_status status = read_threads(trace, err);
     if (status != PM_OK)
         goto out;
+    status = read_run(trace, err);
+    if (status != PM_OK)
+        goto out;
     status = prepare_names(trace, err);
     if (status != PM_OK)
         goto out;
@@ -183,6 +201,11 @@ void pm_trace_free(struct pm_trace *trace)
 size_t pm_trace_n_threads(const struct pm_trace *trace)
 {
     return trace->n_threads;
+}
+
+int64_t pm_trace_run_ns(const struct pm_trace *trace)
+{
+    return trace->run_ns;
 }
 
 const struct pm_trace_thread *pm_trace_thread(const struct pm_trace *trace, size_t index)

@@ -80,6 +80,7 @@ PM_MUST_CHECK enum pm_status pm_trace_open(struct pm_archive *archive, struct pm
                                            struct pm_trace **ret_trace);
 void pm_trace_free(struct pm_trace *trace);
 size_t pm_trace_n_threads(const struct pm_trace *trace);
+int64_t pm_trace_run_ns(const struct pm_trace *trace); /* how long the run was */
 const struct pm_trace_thread *pm_trace_thread(const struct pm_trace *trace, size_t index);
 /* Lent until the trace is freed. NULL: err says why. */
 const struct pm_trace_name *pm_trace_name(struct pm_trace *trace, uint32_t sentence,

@@ -52,7 +52,7 @@ static double number_of(const char *text, size_t len)
     return number / unit;
 }
 
-static bool read_time(const char *text, int64_t run_ns, int64_t *ret_ns)
+bool pm_view_read_time(const char *text, int64_t run_ns, int64_t *ret_ns)
 {
     static const struct {
         const char *unit;
@@ -92,9 +92,9 @@ static enum pm_status read_interval(struct pm_view *view, struct pm_error *err)
 {
     struct pm_time_span *interval = &view->interval;
     const struct pm_view_options *options = &view->options;
-    if (options->from && !read_time(options->from, view->run_ns, &interval->from_ns))
+    if (options->from && !pm_view_read_time(options->from, view->run_ns, &interval->from_ns))
         return refuse("--from", options->from, err);
-    if (options->to && !read_time(options->to, view->run_ns, &interval->until_ns))
+    if (options->to && !pm_view_read_time(options->to, view->run_ns, &interval->until_ns))
         return refuse("--to", options->to, err);
     if (interval->until_ns == 0)
         return pm_error_set(err, PM_ERR_USAGE, "the interval is empty: it ends at 0");

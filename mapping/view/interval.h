@@ -14,6 +14,8 @@
 /* Length of the run: of the longest, where an archive has several. */
 int64_t pm_view_run_ns(const struct pm_archive_data *data);
 bool pm_view_has_interval(const struct pm_view *view);
+/* A time as options.from has it: "2.5s", "50%" of a run that is so long. False: it is none. */
+PM_MUST_CHECK bool pm_view_read_time(const char *text, int64_t run_ns, int64_t *ret_ns);
 /* Reads options.from and options.to, and leaves in view->data what is in between; when it has been
  * loaded. PM_ERR_USAGE: these are no times, or nothing is in between; PM_ERR_NOT_FOUND: the archive
  * has no times. */
