@@ -2,6 +2,7 @@
  * category, what was said (nouns, verb) are debug annotations, and messages are flows.
  * https://perfetto.dev/docs/reference/synthetic-track-event; numbers of fields:
  * https://github.com/google/perfetto/tree/main/protos/perfetto/trace */
+#include "export_counters.h"
 #include "export_events.h"
 #include "export_proto.h"
 
@@ -25,10 +26,11 @@ enum { /* of TrackEvent */
        NAME_IID = 10,
        TRACK_UUID = 11,
        EVENT_NAME = 23,
+       COUNTER_VALUE = 30,
        SOURCE_LOCATION_IID = 34,
        FLOW_IDS = 47,
 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
+enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { NOTES_TRACK = 1, FIRST_TRACK = 2, TRACKS = 3 }; /* of a thread: process, thread, others */
 enum { MAX_BYTES = 1 << 26 };
@@ -234,6 +236,51 @@ static void write_note(void *context, const char *text)
     write_packet(p);
 }
 
+/* --- counter tracks --- */
+
+enum { UNIT_TIME_NS = 1, UNIT_COUNT = 2, UNIT_SIZE_BYTES = 3 };
+
+static uint64_t unit_of(const char *unit)
+{
+    if (!strcmp(unit, "ns"))
+        return UNIT_TIME_NS;
+    return strcmp(unit, "bytes") == 0 ? UNIT_SIZE_BYTES : UNIT_COUNT;
+}
+
+static void write_value(struct perfetto *p, uint64_t track, int64_t at_ns, int64_t value)
+{
+    proto_i64(&p->packet, TIMESTAMP, at_ns);
+    proto_u64(&p->event, TYPE, COUNTER);
+    proto_u64(&p->event, TRACK_UUID, track);
+    proto_i64(&p->event, COUNTER_VALUE, value);
+    proto_message(&p->packet, TRACK_EVENT, &p->event);
+    write_packet(p);
+}
+
+/* What a thread has of a metric in each stretch: a value holds until the next one. */
+static void write_counter(void *context, const struct export_counter *counter)
+{
+    struct perfetto *p = context;
+    size_t n_threads = pm_trace_n_threads(p->trace);
+    uint64_t track =
+        track_of(n_threads, 0) + (uint64_t)counter->number * n_threads + counter->thread;
+    struct pm_buf name = PM_BUF_INIT(1 << 20);
+    double stretch_ms = (double)(counter->edges_ns[1] - counter->edges_ns[0]) / 1e6;
+    pm_buf_printf(&name, "%s in each %.3f ms", counter->metric, stretch_ms);
+    proto_u64(&p->event, 1, track);
+    proto_u64(&p->event, 5, track_of(counter->thread, 1));
+    add_printable(&p->event, 2, name.data ? name.data : "");
+    proto_u64(&p->inner, 3, unit_of(counter->unit));
+    proto_message(&p->event, 8, &p->inner);
+    proto_message(&p->packet, TRACK_DESCRIPTOR, &p->event);
+    write_packet(p);
+    for (uint32_t i = 0; i < EXPORT_STRETCHES; i++)
+        write_value(p, track, counter->edges_ns[i], counter->amounts[i]);
+    write_value(p, track, counter->edges_ns[EXPORT_STRETCHES], 0);
+    p->failed |= name.failed;
+    pm_buf_release(&name);
+}
+
 static bool goes_on(void *context)
 {
     struct perfetto *p = context;
@@ -252,7 +299,10 @@ static enum pm_status write_all(struct perfetto *p, const struct export_request 
     export_each_dropped(p->trace, write_note, p);
     if (p->left_out)
         write_note(p, p->left_out);
-    return export_walk_trace(p->trace, request, &walk, err);
+    enum pm_status status = export_walk_trace(p->trace, request, &walk, err);
+    if (status != PM_OK)
+        return status;
+    return export_each_counter(p->trace, request, write_counter, p, err);
 }
 
 static enum pm_status write_perfetto(struct pm_trace *trace, const struct export_request *request,

@@ -122,6 +122,7 @@ class Perfetto:
 
     def __init__(self, data):
         self.tracks, self.slices, self.flows, self.notes = {}, collections.defaultdict(list), collections.defaultdict(list), []
+        self.counters = collections.defaultdict(list)  # by track: (time, value)
         names, categories, places, open_slices, latest = {}, {}, {}, collections.defaultdict(list), collections.defaultdict(int)
         one = lambda m, key, default=None: m[key][0] if m[key] else default
         first = True
@@ -141,6 +142,9 @@ class Perfetto:
                 assert uuid in self.tracks, uuid
                 assert at >= latest[uuid], (at, latest[uuid])
                 latest[uuid] = at
+                if kind == "TYPE_COUNTER":
+                    self.counters[uuid].append((at, one(event, "counter_value")))
+                    continue
                 if kind == "TYPE_INSTANT":
                     self.notes.append(one(event, "name"))
                     continue
@@ -162,7 +166,7 @@ class Perfetto:
     def thread_of(self, uuid):
         """(pid, tid); of a track of other stacks those of the thread that it hangs below."""
         track = self.tracks[uuid]
-        while not track["thread"]:
+        while not track["thread"]:  # counters, too
             track = self.tracks[track["parent_uuid"][0]]
         return track["thread"][0]["pid"][0], track["thread"][0]["tid"][0]
 
