@@ -266,7 +266,7 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd)
         if (!goes_on)
             pm_add_shared(items[i].n_threads, 1);
         s->t->reads_counters |= error_no == 0 && pm_process.counters.items[i].period == 0 &&
-                                ring_fd >= 0 && pm_mode_is_timed(pm_process.mode);
+                                pm_mode_is_timed(pm_process.mode);
         if (error_no != 0) {
             pm_add_shared(items[i].n_threads_failed, 1);
             if (items[i].error_no == 0)
@@ -274,7 +274,7 @@ void pm_counters_open(struct pm_sampler *s, long ring_fd)
         }
     }
     if (items != NULL)
-        pm_library_open(s, items, ring_fd >= 0);
+        pm_library_open(s, items);
 }
 
 void pm_counters_join(struct pm_sampler *s)
@@ -282,7 +282,7 @@ void pm_counters_join(struct pm_sampler *s)
     struct pm_run_counter *items = pm_library_is_used() ? make_chunk() : NULL;
     if (items == NULL)
         return;
-    pm_library_open(s, items, s->source == PM_RUN_SAMPLES_PERF);
+    pm_library_open(s, items);
     pm_ambient_saw(s->t, pm_load(s->t->ring_seen));
 }
 

@@ -114,7 +114,7 @@ static uint64_t advance(struct pm_counter *counter, const struct pm_counter_sett
     return value - before;
 }
 
-void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items, bool has_ring)
+void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items)
 {
     uint64_t values[PM_COUNTERS_MAX] = {0};
     if (s->has_library || pm_load(linked) == NULL || !pm_library_is_used())
@@ -144,8 +144,7 @@ void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items, bool ha
         if ((known & bit) != 0 && is_shared(setting) &&
             (__atomic_fetch_or(&shared_begun, bit, __ATOMIC_RELAXED) & bit) == 0)
             pm_store(shared[setting->position], values[setting->position]);
-        s->t->reads_counters |=
-            setting->period == 0 && has_ring && pm_mode_is_timed(pm_process.mode);
+        s->t->reads_counters |= setting->period == 0 && pm_mode_is_timed(pm_process.mode);
     }
 }
 

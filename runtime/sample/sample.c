@@ -364,6 +364,17 @@ void pm_sample_drain_until(struct pm_tls *t, uint64_t time_ns)
     restore_signals(mask);
 }
 
+/* Where samples are taken by timers. */
+static void read_without_ring(struct pm_sampler *s)
+{
+    uint64_t mask = block_signals();
+    if (take_lock(s)) {
+        read_counters(s, false);
+        give_lock(s);
+    }
+    restore_signals(mask);
+}
+
 static bool has_ended(void)
 {
     const struct pm_run_header *h = pm_process.file.header;
@@ -380,6 +391,8 @@ uint64_t pm_sample_drain(struct pm_tls *t)
     }
     if (s == NULL || s->source != PM_RUN_SAMPLES_PERF) { /* it is control.c's word that has moved */
         uint64_t tsc = pm_tsc();
+        if (s != NULL && t->reads_counters)
+            read_without_ring(s);
         pm_ambient_saw(t, *t->ring_head);
         pm_adapt_tick(tsc);
         return tsc;
@@ -627,8 +640,10 @@ void pm_sample_thread_begin(struct pm_tls *t, uint64_t since_ns, uint64_t since_
     int error_no = pm_process.sample_force == PM_RUN_SAMPLES_TIMER ? 0 : pm_perf_open(s);
     if (s->source == PM_RUN_SAMPLES_NONE && pm_process.sample_force != PM_RUN_SAMPLES_PERF)
         pm_timer_open(s);
-    if (s->source == PM_RUN_SAMPLES_TIMER)
+    if (s->source == PM_RUN_SAMPLES_TIMER) {
         pm_counters_open(s, -1);
+        pm_ambient_saw(t, pm_load(t->ring_seen)); /* each event reads, where it does */
+    }
     s->cpu_before_ns = pm_thread_cpu_ns(t->slot->tid); /* now: opening takes its time */
     note_opened(s, chunk, error_no);
     if (s->source != PM_RUN_SAMPLES_NONE) {

@@ -272,7 +272,7 @@ void pm_counters_settle_one(struct pm_sampler *s, uint32_t i, uint64_t count);
 /* --- library.c: as counters.c's, which calls them --- */
 struct pm_counter_library;
 bool pm_library_is_used(void); /* in threads */
-void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items, bool has_ring);
+void pm_library_open(struct pm_sampler *s, struct pm_run_counter *items);
 void pm_library_read(struct pm_sampler *s, const struct pm_node *node, bool is_located,
                      bool in_handler);
 void pm_library_skip(struct pm_sampler *s);
