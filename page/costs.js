@@ -1,6 +1,6 @@
 // The table of costs: any level, any grouping, any metric, under the rule in force.
 
-import {FLAG, ownOf, shareOf} from "./model.js";
+import {FLAG, ownOf, partsOf, shareOf} from "./model.js";
 import {amountText, csvOf, metricTitle, percentText} from "./format.js";
 import {columnsOf, linesOf, matching, orderOf, parentIn} from "./columns.js";
 import {copyText, el, fill, link, segments, selectOf} from "./dom.js";
@@ -106,6 +106,27 @@ export async function renderCosts(app, container) {
   app.tables = [table];
 }
 
+const MOST_BARS = 256;
+
+// The row over all nodes, ranks, processes or threads: one routine over all locations.
+function barsOf(app, result, i) {
+  const {archive} = app, kinds = archive.runners.filter((r) => r.items.length > 1);
+  if (!kinds.length || result.primary === null || archive.metrics[result.primary].aggregation !== "sum") return null;
+  const kind = kinds.find((r) => r.kind === app.state.axes) ?? kinds.find((r) => r.kind === "rank") ?? kinds[kinds.length - 1];
+  const parts = partsOf(result, i, kind.kind), most = parts.reduce((a, b) => Math.max(a, b), 0), metric = archive.metrics[result.primary];
+  const n = parts.reduce((count, value) => count + (value > 0 ? 1 : 0), 0);
+  const list = el("ol", {class: "short bars"});
+  for (let at = 0; at < Math.min(parts.length, MOST_BARS); at++) {
+    const item = kind.items[at], name = `${item.what} ${item.place}`.trim();
+    list.append(el("li", {style: {"--share": `${most ? (100 * parts[at]) / most : 0}%`}, title: name},
+      link(name, () => app.change({on: `${kind.kind}:${at}`}), {title: `only what ${kind.kind} ${name} ran`, class: "link text"}),
+      el("span", {class: "value"}, parts[at] ? amountText(metric, parts[at]) : "")));
+  }
+  return el("section", {}, el("div", {class: "tools"}, el("h3", {}, `Over ${kind.plural}`),
+    kinds.length > 1 ? selectOf("by", kinds.map((r) => [r.kind, r.plural]), kind.kind, (axes) => app.change({axes}, {push: false})) : null),
+  el("p", {class: "note"}, `${n} of ${parts.length} have a cost${result.sheet.isTree ? ", with all below" : " of its own"}${parts.length > MOST_BARS ? `; the first ${MOST_BARS}` : ""}.`), list);
+}
+
 // What is known of a row, and where to go from it.
 export function details(app, result, i) {
   const row = result.rows[i], {archive} = app, list = el("dl");
@@ -129,7 +150,8 @@ export function details(app, result, i) {
       el("span", {class: "text", title: label}, label),
       noun.file && noun.line && app.openSource ? link("source", () => app.openSource(noun.file, noun.line)) : null));
   }
+  const bars = barsOf(app, result, i);
   return el("aside", {class: "details", "aria-label": "chosen row"},
     el("button", {type: "button", class: "close", "aria-label": "close", onclick: () => app.change({row: ""}, {push: false})}, "×"),
-    el("h3", {}, row.what), list, members.children.length ? members : null);
+    el("h3", {}, row.what), list, members.children.length ? members : null, bars);
 }

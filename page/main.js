@@ -1,7 +1,7 @@
 // The page: its frame, its tabs, the focus that every number follows, and the keys.
 
 import {chunkSource} from "./bytes.js";
-import {openArchive, patternOf} from "./model.js";
+import {openArchive, partsOf, patternOf} from "./model.js";
 import {axisOf, makeState} from "./state.js";
 import {copyText, el, fill, link} from "./dom.js";
 import {columnsOf, orderOf} from "./columns.js";
@@ -10,6 +10,7 @@ import {renderCosts} from "./costs.js";
 import {renderWhere} from "./where.js";
 import {renderSource} from "./source.js";
 import {renderFlame} from "./flame.js";
+import {renderLevels} from "./levels.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
 const VIEWS = new Map([
@@ -18,6 +19,7 @@ const VIEWS = new Map([
   ["where", {title: "Where", key: "3", render: renderWhere}],
   ["source", {title: "Source", key: "4", render: renderSource}],
   ["flame", {title: "Call paths", key: "5", render: renderFlame}],
+  ["levels", {title: "Levels", key: "6", render: renderLevels}],
 ]);
 
 const $ = (id) => document.getElementById(id);
@@ -127,7 +129,7 @@ async function start() {
   const app = makeState(archive, render);
   app.say = say;
   app.openSource = (file, line) => app.change({tab: "source", file, line, find: "", row: ""});
-  Object.assign(app, {columnsOf, orderOf, patternOf});
+  Object.assign(app, {columnsOf, orderOf, partsOf, patternOf});
   globalThis.perfmap = app; // for tests, and for whoever wants to look behind
   let typing;
   $("find").addEventListener("input", () => {

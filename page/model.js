@@ -25,11 +25,12 @@ export const NO_FOCUS = {nouns: [], threads: null};
 // --- nouns ---
 
 function makeNouns(base) {
-  const at = new Map(), ids = base.column("noun"), texts = base.texts;
+  const ids = base.column("noun"), index = new Int32Array((ids[ids.length - 1] ?? 0) + 1).fill(-1), texts = base.texts;
   const kind = base.column("noun_kind"), name = base.column("noun_name"), linkage = base.column("noun_linkage"), file = base.column("noun_file");
   const level = base.column("noun_level"), parent = base.column("noun_parent"), line = base.column("noun_line");
   const column = base.column("noun_column"), isData = base.column("noun_is_data");
-  ids.forEach((id, i) => at.set(id, i));
+  ids.forEach((id, i) => { index[id] = i; });
+  const at = {get: (id) => (id < index.length && index[id] >= 0 ? index[id] : undefined)};
   const noun = (id) => {
     const i = at.get(id);
     return i === undefined ? null : {
@@ -46,7 +47,7 @@ function makeNouns(base) {
     return `${k} ${texts[name[i]]} ${texts[file[i]]}:${line[i]}:${column[i]} ${parent[i] ? texts[name[at.get(parent[i] - 1)]] : ""}`;
   };
   return {
-    noun, ids, parent, isData, at,
+    noun, ids, parent, isData, at, index,
     // The noun, and what is the same in other binaries, and its machine code by name.
     same(id) {
       if (!alike.size)
@@ -97,11 +98,11 @@ function nounsIn(nouns, chosen) {
 
 function contextsIn(archive, foci, focus) {
   const n = archive.nContexts, isIn = new Uint8Array(n).fill(1);
-  const set = foci.column("focus_set"), count = foci.column("focus_n"), noun = foci.column("focus_noun");
+  const {index} = archive.nouns, set = foci.column("focus_set"), count = foci.column("focus_n"), noun = foci.column("focus_noun");
   for (const chosen of focus.nouns) {
     const nounIn = nounsIn(archive.nouns, chosen), setIn = new Uint8Array(count.length), below = new Uint8Array(n);
     for (let s = 0, at = 0; s < count.length; s++)
-      for (let i = 0; i < count[s]; i++, at++) setIn[s] |= nounIn[archive.nouns.at.get(noun[at])] ?? 0;
+      for (let i = 0; i < count[s]; i++, at++) setIn[s] |= nounIn[index[noun[at]]] ?? 0;
     for (let c = 0; c < n; c++) {
       const up = archive.parent[c];
       below[c] = setIn[set[c]] | (up < 0 ? 0 : below[up]);
@@ -503,6 +504,33 @@ function isShareUncertain(result, i, value) {
   if (sheet.has_wall_samples)
     for (const m of sheet.off_cpu) sampled -= of.get(m)?.[i] ?? 0;
   return (sheet.isTree ? result.samplesInclusive : result.samples)[i] < FEW_SAMPLES && value !== 0 && sampled > value / 3;
+}
+
+// What each runner of a kind has of a row: its own cost, in trees with all below. Under rule split a
+// runner has its part of what is divided.
+export function partsOf(result, i, kind) {
+  const {sheet, rule, focus, rows} = result, {archive} = sheet, isIn = sheet.contextsIn(focus), m = result.primary;
+  const of = archive.runnerOf(kind), parts = new Float64Array(archive.runners.find((r) => r.kind === kind).items.length), {lift, node} = rule, id = rows[i].id;
+  let shareOfContext;
+  if (sheet.isTree) {
+    const within = new Int8Array(rule.nIds).fill(-1);
+    const isWithin = (at) => {
+      if (at < 0 || rule.indexOf[at] < 0) return 0;
+      if (within[at] < 0) within[at] = at === id ? 1 : isWithin(rows[rule.indexOf[at]].parentId ?? -1);
+      return within[at];
+    };
+    shareOfContext = (c, thread) => isWithin(node[sheet.is_machine ? thread : c] - 1);
+  } else {
+    const shares = new Float64Array(lift.nClasses);
+    for (let k = 0; k < lift.nClasses; k++)
+      for (let at = lift.first[k]; at < lift.first[k + 1]; at++) if (lift.part[at] === id) shares[k] += lift.share ? lift.share[at] : 1;
+    shareOfContext = (c) => (lift.classOf[c] ? shares[lift.classOf[c] - 1] : 0);
+  }
+  sheet.eachCost(m, focus, isIn, (c, value, thread) => {
+    const share = shareOfContext(c, thread);
+    if (share) parts[of[thread]] += share * value;
+  }, true);
+  return parts;
 }
 
 // Of constructs under any rule: the cost that is theirs alone, and all that may be.

@@ -73,12 +73,14 @@ export async function renderOverview(app, container) {
   const lost = unmapped.reduce((sum, i) => sum + primaryOf(result, i), 0);
   const list = warnings(archive);
   const go = (changes) => () => app.change({tab: "costs", level: "source", shape: "flat", sort: "", row: "", find: "", ...changes});
-  const cards = await Promise.all([
+  // The lists below need sheets of their own: they come when these are there.
+  const cards = el("div", {class: "cards"});
+  app.pending = Promise.all([
     shortList(app, "Files", archive.entry("source", "file", "flat"), go({by: "file"})),
     shortList(app, "Data", archive.entry("source", "array", "flat"), go({by: "array"})),
     ...archive.sheets.filter((e) => e.shape === "flat" && !["source", "base"].includes(e.level.toLowerCase())).slice(0, 3)
       .map((e) => shortList(app, `Level ${e.level}`, e, go({level: e.level, by: e.by}))),
-  ]);
+  ]).then((lists) => fill(cards, ...lists));
   fill(container,
     el("section", {class: "hero"}, el("h1", {}, archive.run.command || archive.run.name || archive.archive), el("p", {class: "note"},
       [archive.run.host && `on ${archive.run.host}`, archive.run.start_realtime_ns && new Date(archive.run.start_realtime_ns / 1e6).toISOString().replace("T", " ").slice(0, 19) + " UTC",
@@ -88,5 +90,5 @@ export async function renderOverview(app, container) {
       top.length ? el("ol", {class: "top"}, ...top.slice(0, MOST_COSTLY).map((i) => sentence(app, result, i))) : el("p", {class: "note"}, "No construct of the source has a cost."),
       el("p", {class: "note"}, total && lost ? `${percentText((100 * lost) / total)} % of it could not be mapped to the source (${countText(unmapped.length)} names). ` : total ? "Nothing is unmapped. " : "",
         link("all constructs", go({by: "loop"})), total && lost ? " · " : "", total && lost ? link("what is unmapped", go({by: "loop", find: "[unmapped]"})) : "")),
-    el("div", {class: "cards"}, ...cards.filter(Boolean)));
+    cards);
 }

@@ -53,7 +53,40 @@ export function withContextsBelow(archive, own) {
 // By id of rows: what the outermost contexts of each row have with all below. A context counts as
 // the rows around its rows, too; under rule split by its share.
 export function inclusiveOfRows(archive, lift, nIds, own) {
-  const inclusive = withContextsBelow(archive, own), out = new Float64Array(nIds);
+  const inclusive = withContextsBelow(archive, own);
+  return lift.share ? inclusiveOfShares(archive, lift, nIds, inclusive) : inclusiveOfWholes(archive, lift, nIds, inclusive);
+}
+
+// Each class is one row.
+function inclusiveOfWholes(archive, lift, nIds, inclusive) {
+  const out = new Float64Array(nIds), onPath = new Uint8Array(nIds), n = archive.nContexts, {parent} = archive, {classOf, part, around} = lift;
+  const stack = new Int32Array(n + 1), savedAt = new Int32Array(n + 1); // contexts, and how many rows were on the path before
+  let saved = new Int32Array(1024), nSaved = 0, depth = 0;
+  for (const c of preorderOf(archive)) {
+    while (depth && stack[depth - 1] !== parent[c]) {
+      depth--;
+      while (nSaved > savedAt[depth]) onPath[saved[--nSaved]] = 0;
+    }
+    savedAt[depth] = nSaved;
+    stack[depth++] = c;
+    if (!classOf[c]) continue;
+    for (let row = part[classOf[c] - 1]; row >= 0; row = around ? around[row] - 1 : -1) {
+      if (onPath[row]) continue;
+      onPath[row] = 1;
+      if (nSaved === saved.length) {
+        const grown = new Int32Array(2 * nSaved);
+        grown.set(saved);
+        saved = grown;
+      }
+      saved[nSaved++] = row;
+      out[row] += inclusive[c];
+    }
+  }
+  return out;
+}
+
+function inclusiveOfShares(archive, lift, nIds, inclusive) {
+  const out = new Float64Array(nIds);
   const onPath = new Float64Array(nIds), now = new Float64Array(nIds), fractions = new Map();
   const stack = [], saved = []; // contexts, and [row, share before] of each, after a mark
   const leave = () => {

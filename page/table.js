@@ -11,7 +11,7 @@ import {el, fill} from "./dom.js";
 
 const ROW_PX = 26, SPARE_ROWS = 6, OPEN_AT_FIRST = 40;
 
-export function makeTable({label, columns: firstColumns, onChoose, isChosen, onSort, sortOf, menu}) {
+export function makeTable({label, columns: firstColumns, onChoose, isChosen, onSort, sortOf, menu, onDraw}) {
   let columns = firstColumns, rows = {n: 0, parentOf: null, order: []};
   let children = null, visible = [], depth = null, at = 0;
   const opened = new Set();
@@ -94,6 +94,7 @@ export function makeTable({label, columns: firstColumns, onChoose, isChosen, onS
       }, ...columns.map((c) => drawCell(c, i))));
     }
     pool.replaceChildren(...out);
+    onDraw?.();
   }
 
   function refresh() {
@@ -193,8 +194,16 @@ export function makeTable({label, columns: firstColumns, onChoose, isChosen, onS
       refresh();
       moveTo(visible.indexOf(i));
     },
-    center(line) {
+    // The middle of a row on the screen; null: out of sight.
+    yOf(i) {
+      const line = visible.indexOf(i), rect = body.getBoundingClientRect(), y = rect.top + head.offsetHeight + line * ROW_PX - body.scrollTop + ROW_PX / 2;
+      return line < 0 || y < rect.top + head.offsetHeight || y > rect.bottom ? null : y;
+    },
+    isAbove: (i) => visible.indexOf(i) * ROW_PX < body.scrollTop,
+    center(line, isLazy = false) {
       at = line;
+      const y = line * ROW_PX;
+      if (isLazy && y >= body.scrollTop && y + 2 * ROW_PX < body.scrollTop + body.clientHeight) return draw();
       body.scrollTop = Math.max(0, line * ROW_PX - body.clientHeight / 2);
       draw();
     },

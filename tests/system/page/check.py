@@ -101,6 +101,22 @@ class Checker:
         if "uncertain" not in expected and found["uncertain"] and found["uncertain"] != ["share_pct"]:
             self.note(where, f"{expected['what']!r} is uncertain: {found['uncertain']}")
 
+    def compare_parts(self, by, kind):
+        """The most that any runner has of a row, as --axis says it; of times by samples, for those of threads add up."""
+        expected = self.report("--by", by, "--axis", kind, "--metric", "cpu_ns")
+        found = self.page.evaluate("""(async () => {
+          const {archive} = perfmap, sheet = await archive.sheet("source", %s, "flat"), m = archive.metrics.findIndex((x) => x.name === "cpu_ns");
+          const result = sheet.rows("merge", {nouns: [], threads: null}, [m]), out = [];
+          result.rows.forEach((row, i) => { if (result.keep[i] && result.own.get(m)[i]) out.push([row.what, row.place, result.own.get(m)[i], Math.max(...perfmap.partsOf(result, i, %s))]); });
+          return out;
+        })()""" % (json.dumps(by), json.dumps(kind)))
+        most = sorted((r["what"], r["place"] or "", r["own_cpu_ns"], r["max_cpu_ns"]) for r in expected["rows"] if r["own_cpu_ns"] and r["max_cpu_ns"] is not None)
+        seen = sorted(tuple(r) for r in found)
+        missing = [r for r in most if r not in seen]
+        self.n_numbers += len(most)
+        if missing:
+            self.note(f"--by {by} --axis {kind}", f"the page lacks {missing[:3]}; it has {[s for s in seen if s[0] == missing[0][0]]}")
+
     def equal(self, where, what, name, expected, found):
         self.n_numbers += 1
         same = abs(expected - found) <= 1e-9 * max(1, abs(expected)) if isinstance(expected, float) and isinstance(found, (int, float)) else expected == found
@@ -170,6 +186,9 @@ def main():
                 if len(items) > 1 and item["number"] is not None and same[0] == at:
                     for by in ("loop", "statement"):
                         checker.compare("source", by, on=[kind, same], on_text=f"{kind}:{item['number']}")
+        for runner in runners:
+            if len(runner["items"]) > 1 and runner["kind"] == "thread" and not runner["items"][-1]["what"].count("later"):
+                checker.compare_parts("function", runner["kind"])
         errors, requests = page.errors, page.requests
     for problem in checker.problems[:40]:
         print(problem, file=sys.stderr)

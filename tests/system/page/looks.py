@@ -7,7 +7,8 @@ import sys
 from browser import Browser
 
 VIEWS = [{"tab": "overview"}, {"tab": "costs", "by": "loop", "shape": "flat"}, {"tab": "costs", "by": "array"}, {"tab": "costs", "by": "loop", "shape": "tree"},
-         {"tab": "where", "shape": "flat"}, {"tab": "source"}, {"tab": "flame", "by": "loop"}, {"tab": "flame", "sort": "icicle", "by": "function"}]
+         {"tab": "where", "shape": "flat"}, {"tab": "source"}, {"tab": "flame", "by": "loop"}, {"tab": "flame", "sort": "icicle", "by": "function"},
+         {"tab": "levels"}]
 
 
 def fail(text):
@@ -45,6 +46,20 @@ def look_at_paths(page, name):
     page.go(across="", by="loop", shape="flat")
 
 
+def look_at_levels(page, name):
+    """All that the array that cost most has lies in machine code, and the edges lead there."""
+    noun = page.evaluate("""(async () => { const s = await perfmap.archive.sheet('source', 'array', 'flat'), r = s.rows('merge', {nouns: [], threads: null}, s.shownMetrics);
+        const k = perfmap.orderOf(r, [], '').find((i) => r.rows[i].members.length === 1 && r.rows[i].members[0].noun !== null); return r.rows[k].members[0].noun; })()""")
+    page.go(tab="levels", axes=f"source/array/flat|base/statement/flat|{noun}|left|only")
+    page.screenshot(f"{name}-linked.png")
+    shares = page.evaluate("[...document.querySelectorAll('.levels .axis:last-child .row')].map((row) => parseFloat(row.lastChild.textContent))")
+    if not shares or abs(sum(shares) - 100) > 0.1 * len(shares):
+        fail(f"{name}: shares of the linked level add up to {sum(shares)}")
+    if page.evaluate("innerWidth > 700 && document.querySelectorAll('.edges path').length") not in (False, len(shares)):
+        fail(f"{name}: there are not {len(shares)} edges")
+    page.go(axes="")
+
+
 def main():
     html, folder = sys.argv[1:3]
     with Browser(folder) as browser:
@@ -53,6 +68,7 @@ def main():
             title = page.evaluate("document.title")
             look(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
             if len(sys.argv) == 3:
+                look_at_levels(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
                 look_at_paths(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
             # A focus, by the keyboard: the first row of the first axis but the machine.
             page.go(tab="where")
