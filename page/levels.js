@@ -61,9 +61,9 @@ function drawEdges(svg, from, to, isFromLeft, counts) {
       }
       lines.push([y, Math.max(1, Math.min(12, (14 * amount) / (to.total || 1)))]);
     }
-  const names = "http://www.w3.org/2000/svg", [x1, x2] = isFromLeft ? [0, box.width] : [box.width, 0];
+  const [x1, x2] = isFromLeft ? [0, box.width] : [box.width, 0];
   svg.replaceChildren(...lines.slice(0, 300).map(([y, width]) => {
-    const path = document.createElementNS(names, "path");
+    const path = document.createElementNS(svg.namespaceURI, "path");
     path.setAttribute("d", `M${x1},${start} C${box.width / 2},${start} ${box.width / 2},${y} ${x2},${y}`);
     path.setAttribute("stroke-width", width.toFixed(1));
     return path;
@@ -83,7 +83,9 @@ export async function renderLevels(app, container) {
   };
   const [left, right] = await Promise.all([makeSide(app, leftKey, chosen), makeSide(app, rightKey, chosen)]);
   const options = archive.sheets.filter((e) => e.shape !== "where" || e.by !== "machine").map((e) => [keyOfEntry(e), `${e.level}: ${e.shape === "tree" ? "call paths by " + e.by : e.prose}`]);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), counts = {above: el("button", {type: "button", class: "link", hidden: true}), below: el("button", {type: "button", class: "link", hidden: true})};
+  const svg = document.getElementById("edges").cloneNode(), counts = {above: el("button", {type: "button", class: "link", hidden: true}), below: el("button", {type: "button", class: "link", hidden: true})};
+  svg.removeAttribute("id");
+  svg.removeAttribute("hidden");
   const made = {}, draw = () => {
     const from = isFromLeft ? made.left : made.right, to = isFromLeft ? made.right : made.left;
     if (from && to && chosen !== null) drawEdges(svg, from, to, isFromLeft, counts);
