@@ -143,7 +143,10 @@ struct pm_run_chunk {
                          or more than there is room for */
     /* SAMPLES, since 1.4: 1 + the number of its first item among those that TIMES chunks of the
      * thread name; 0: they name none of it */
-    uint64_t first_number_plus_1;
+    uint32_t first_number_plus_1;
+    /* SAMPLES, since 1.4: there, up to the chunk's end, is what a TIMES chunk would hold; 0:
+     * nothing. Brief threads need no chunk more. */
+    uint32_t times_offset;
     uint64_t reserved[3];
 };
 

@@ -20,6 +20,12 @@ struct run_stretch {
     size_t first_index; /* in the thread's nodes */
 };
 
+struct run_chunk {
+    uint64_t offset, size_bytes; /* what of it lies within the file */
+    uint32_t kind;
+    uint64_t owner, n_items;
+};
+
 struct run_thread_load {
     uint64_t chunk_offset, start_tsc, end_tsc; /* end 0: unknown */
     uint64_t last_tsc; /* end_tsc, or, later than the process's, its last event */
@@ -33,8 +39,8 @@ struct run_thread_load {
     size_t samples_cap;
     struct run_numbered *numbered; /* owned; by number */
     size_t n_numbered, cap_numbered;
-    size_t when_chunk;              /* 1 + position in the list: of its times; 0: none */
-    uint32_t when_serial;           /* of that chunk */
+    struct run_chunk when;          /* that has its times, or the part of a chunk that has them */
+    uint32_t when_serial;           /* 0: there is none */
     struct pm_run_file_time *times; /* owned */
 };
 
@@ -49,12 +55,6 @@ struct run_source {
     int fd; /* -1: memory */
     const unsigned char *bytes;
     uint64_t size_bytes;
-};
-
-struct run_chunk {
-    uint64_t offset, size_bytes; /* what of it lies within the file */
-    uint32_t kind;
-    uint64_t owner, n_items;
 };
 
 struct run_chunks {

@@ -243,8 +243,13 @@ static enum pm_status load_samples(struct pm_run_file *file, const struct run_so
     }
     struct run_thread_load *load = &file->loads[index];
     struct pm_run_file_thread *thread = &file->threads[index];
+    struct pm_run_chunk header = {0};
+    struct run_chunk part = *chunk;
+    bool has_header = run_read_at(source, chunk->offset, &header, sizeof header);
+    if (has_header && header.times_offset != 0 && header.times_offset < part.size_bytes)
+        part.size_bytes = header.times_offset;
     uint64_t n =
-        run_fit_items(file, chunk, PM_RUN_SAMPLES_DATA, sizeof(struct pm_run_sample), "samples");
+        run_fit_items(file, &part, PM_RUN_SAMPLES_DATA, sizeof(struct pm_run_sample), "samples");
     if (n == 0)
         return PM_OK;
     struct pm_run_sample *raw = pm_alloc_array(n, sizeof *raw);
@@ -257,8 +262,7 @@ static enum pm_status load_samples(struct pm_run_file *file, const struct run_so
         run_complain(file, chunk->offset, "%llu samples cannot be read", (unsigned long long)n);
         n = 0;
     }
-    struct pm_run_chunk header;
-    if (run_read_at(source, chunk->offset, &header, sizeof header) && header.first_number_plus_1 &&
+    if (has_header && header.first_number_plus_1 &&
         !note_numbers(thread, load, header.first_number_plus_1 - 1, n)) {
         free(raw);
         return run_no_memory(file, err);

@@ -12,29 +12,49 @@ struct when_damage {
 
 /* --- which chunk --- */
 
+/* Where a chunk has times; serial 0: it has none. */
+static uint32_t find_times(struct pm_run_file *file, const struct run_source *source,
+                           const struct run_chunk *chunk, struct run_chunk *ret_part)
+{
+    struct pm_run_times raw;
+    struct pm_run_chunk header;
+    *ret_part = *chunk;
+    if (chunk->kind != PM_RUN_CHUNK_TIMES && chunk->kind != PM_RUN_CHUNK_SAMPLES)
+        return 0;
+    if (chunk->kind == PM_RUN_CHUNK_SAMPLES) {
+        if (!run_read_at(source, chunk->offset, &header, sizeof header) ||
+            header.times_offset == 0 || header.times_offset >= chunk->size_bytes)
+            return 0;
+        ret_part->offset += header.times_offset;
+        ret_part->size_bytes -= header.times_offset;
+    }
+    if (ret_part->size_bytes < sizeof raw ||
+        !run_read_at(source, ret_part->offset, &raw, sizeof raw)) {
+        run_complain(file, chunk->offset, "times of samples are cut");
+        return 0;
+    }
+    ret_part->n_items = raw.chunk.n_items;
+    return raw.serial;
+}
+
 static void choose_chunks(struct pm_run_file *file, const struct run_source *source,
                           const struct run_chunks *list)
 {
-    struct pm_run_times raw;
     for (size_t i = 0; i < list->n; i++) {
         const struct run_chunk *chunk = &list->chunks[i];
-        uint32_t thread;
-        if (chunk->kind != PM_RUN_CHUNK_TIMES)
+        struct run_chunk part;
+        uint32_t thread, serial = find_times(file, source, chunk, &part);
+        if (serial == 0)
             continue;
-        if (chunk->size_bytes < sizeof raw ||
-            !run_read_at(source, chunk->offset, &raw, sizeof raw)) {
-            run_complain(file, chunk->offset, "times of samples are cut");
-            continue;
-        }
         if (!run_find_thread(file, chunk->owner, &thread)) {
             run_complain(file, chunk->offset, "times of a thread that is not in the file");
             continue;
         }
         struct run_thread_load *load = &file->loads[thread];
-        if (raw.serial <= load->when_serial)
+        if (serial <= load->when_serial)
             continue;
-        load->when_serial = raw.serial;
-        load->when_chunk = i + 1;
+        load->when_serial = serial;
+        load->when = part;
     }
 }
 
@@ -132,9 +152,10 @@ static bool is_good(const struct pm_run_times *raw)
 }
 
 static enum pm_status load_thread(struct pm_run_file *file, const struct run_source *source,
-                                  const struct run_chunk *chunk, size_t index, struct pm_error *err)
+                                  size_t index, struct pm_error *err)
 {
     struct run_thread_load *load = &file->loads[index];
+    const struct run_chunk *chunk = &load->when;
     struct pm_run_file_thread *thread = &file->threads[index];
     struct when_damage damage = {0};
     struct pm_run_times header;
@@ -176,8 +197,7 @@ enum pm_status run_load_when(struct pm_run_file *file, const struct run_source *
     enum pm_status status = PM_OK;
     choose_chunks(file, source, list);
     for (size_t i = 0; i < file->n_threads && status == PM_OK; i++)
-        if (file->loads[i].when_chunk)
-            status =
-                load_thread(file, source, &list->chunks[file->loads[i].when_chunk - 1], i, err);
+        if (file->loads[i].when_serial)
+            status = load_thread(file, source, i, err);
     return status;
 }

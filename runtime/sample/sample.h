@@ -52,6 +52,7 @@ struct pm_when {
 /* times.c: the chunk that counts, and one that did and is free for the next. */
 struct pm_times {
     struct pm_run_times *chunk, *spare; /* NULL: there is none */
+    struct pm_run_times *first;         /* room in the first chunk of samples, for the first */
     uint32_t capacity, n;               /* of the chunk, entries */
     bool stopped;                       /* there was no memory */
 };

@@ -10,6 +10,7 @@
 
 enum {
     FIRST_CHUNK_BYTES = 8 * 1024,
+    TIMES_BYTES = 4 * 1024, /* of that, for the times of a thread that is brief */
     LARGEST_CHUNK_BYTES = 256 * 1024,
     FIRST_INDEX_ENTRIES = 256, /* a page */
     /* 5 MiB. Beyond, only contexts are told apart. */
@@ -77,9 +78,16 @@ static struct pm_run_sample *append(struct pm_store *store, uint64_t thread_offs
             pm_file_chunk(PM_RUN_CHUNK_SAMPLES, bytes, thread_offset, &offset);
         if (chunk == NULL)
             return NULL;
-        chunk->first_number_plus_1 = has_times ? store->n + 1ull : 0;
+        uint64_t end = chunk->size_bytes;
+        if (has_times && store->chunk == NULL) {
+            end = chunk->size_bytes - TIMES_BYTES;
+            chunk->times_offset = (uint32_t)end;
+            store->times.first = (struct pm_run_times *)((char *)chunk + end);
+            store->times.first->chunk.size_bytes = TIMES_BYTES;
+        }
+        chunk->first_number_plus_1 = has_times ? store->n + 1 : 0;
         store->chunk = chunk;
-        store->capacity = (chunk->size_bytes - PM_RUN_SAMPLES_DATA) / sizeof(struct pm_run_sample);
+        store->capacity = (end - PM_RUN_SAMPLES_DATA) / sizeof(struct pm_run_sample);
     }
     struct pm_run_chunk *chunk = store->chunk;
     struct pm_run_sample *item =

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-    FIRST_BYTES = PM_RUN_PAGE,
     GROWTH = 4,
     FIRST_SHIFT = 20, /* buckets of 1.05 ms */
     MOST_SHIFT = 50,
@@ -149,19 +148,17 @@ static bool rewrite(struct pm_store *store, uint64_t thread_offset, unsigned by,
     return true;
 }
 
-static bool begin(struct pm_store *store, uint64_t thread_offset, uint64_t from_ns)
+/* Where the samples are. */
+static void begin(struct pm_store *store, uint64_t from_ns)
 {
     struct pm_times *times = &store->times;
-    struct pm_run_times *chunk = chunk_of(times, thread_offset, FIRST_BYTES);
-    if (chunk == NULL)
-        return false;
+    struct pm_run_times *chunk = times->first;
     chunk->first = from_ns >> FIRST_SHIFT;
     chunk->shift = FIRST_SHIFT;
     pm_barrier();
     pm_store(chunk->serial, 1);
     times->chunk = chunk;
     times->capacity = capacity_of(chunk);
-    return true;
 }
 
 /* How often buckets have to be folded until the last of them reaches so far. */
@@ -193,8 +190,8 @@ static bool make_space(struct pm_store *store, uint64_t thread_offset)
 static bool make_ready(struct pm_store *store, uint64_t thread_offset, const struct pm_when *when)
 {
     struct pm_times *times = &store->times;
-    if (times->chunk == NULL && !begin(store, thread_offset, when->from_ns))
-        return false;
+    if (times->chunk == NULL)
+        begin(store, when->from_ns);
     unsigned by = n_folds(times->chunk, when->until_ns);
     if (by != 0 && !rewrite(store, thread_offset, by, times->chunk->chunk.size_bytes))
         return false;
