@@ -341,7 +341,8 @@ static bool read_options(struct cmd_parse *parse, struct annotate_request *reque
             request->json = true;
             break;
         default:
-            cmd_take_look(parse, key, &request->look);
+            if (!cmd_take_interval(parse, key, &request->options.from, &request->options.to))
+                cmd_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -388,6 +389,7 @@ static const struct cmd_option annotate_options[] = {
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, as in 'perfmap report'; several times: all must "
      "hold"},
+    CMD_INTERVAL_OPTIONS,
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/formats/report-json.md has the schema"},
     CMD_LOOK_OPTIONS,
     {0}};

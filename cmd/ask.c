@@ -58,6 +58,9 @@ static int ask_running(struct cmd_parse *parse, struct ask_request *request)
 {
     if (parse->n_operands != 1)
         return cmd_usage_error(parse, "expected a question (in quotes), and no archive");
+    if (request->report.from || request->report.to)
+        return cmd_usage_error(parse, "options '--from' and '--to' are of a run that has ended: "
+                                      "'--for' says how long '--live' waits");
     request->options.text = parse->operands[0];
     if (!request->live.every_ms && !request->live.for_ms)
         request->live.for_ms = LIVE_MS;
@@ -100,7 +103,8 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
             request->live.mode = modes[parse->choice];
             break;
         default:
-            cmd_take_look(parse, key, &request->options.look);
+            if (!cmd_take_interval(parse, key, &request->report.from, &request->report.to))
+                cmd_take_look(parse, key, &request->options.look);
         }
 }
 
@@ -152,6 +156,7 @@ static const struct cmd_option ask_options[] = {
      "with --live: how long to ask (default: 5s; with --every, without end)"},
     {OPT_MODE, "mode", "active|exact|trace",
      "with --live: the mode for what the question needs (default: the run's own)"},
+    CMD_INTERVAL_OPTIONS,
     {CMD_KEY_JSON, "json", NULL, "as JSON; docs/questions.md has the schema"},
     {OPT_CSV, "csv", NULL, "as CSV, one line for each row after a line of names"},
     CMD_LOOK_OPTIONS,

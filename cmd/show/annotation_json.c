@@ -1,5 +1,6 @@
 /* Annotated source for programs. */
 #include "annotation.h"
+#include "over_time.h"
 #include "mapping/base/json.h"
 
 #include <stdlib.h>
@@ -157,6 +158,7 @@ void show_annotation_json(struct pm_annotation *a, FILE *out)
     put_number(json, "last_line_no", a->function && a->last_line_no != UINT32_MAX, a->last_line_no);
     put_number(json, "top", a->top, a->top);
     show_foci_json(json, "focus", report->options.focus);
+    show_limits_json(report, json);
     pm_json_double(json, "focus_share_pct", report->focus_share_pct);
     pm_json_string(json, "metric", page.metric);
     pm_json_array(json, "warnings");

@@ -1,5 +1,6 @@
 /* The answer to a question as JSON. */
 #include "answer_page.h"
+#include "over_time.h"
 
 #include "mapping/base/json.h"
 
@@ -130,6 +131,7 @@ bool show_answer_json(const struct show_answer_page *page, FILE *out)
     pm_json_u64(&json, "version", 1);
     pm_json_string(&json, "question", page->question->text);
     pm_json_string(&json, "command", report->data->executions[0].command);
+    show_limits_json(report, &json);
     pm_json_string(&json, "share_of",
                    page->primary == PM_NONE ? NULL
                                             : report->data->graph->metrics[page->primary].name);

@@ -1,4 +1,5 @@
 /* The answer to a question as a table. */
+#include "over_time.h"
 #include "answer_page.h"
 #include "cells.h"
 
@@ -229,7 +230,11 @@ static void put_head(const struct show_answer_page *page, const struct show_term
     if (interval)
         fprintf(out, ", process %llu, from %.1f to %.1f s", (unsigned long long)interval->pid,
                 interval->from_s, interval->to_s);
+    char *part = show_interval_text(report, term->utf8);
+    if (part)
+        fprintf(out, ", %s", part);
     fputc('\n', out);
+    free(part);
     put_cost(page->options->cost, interval != NULL, out);
     put_fold(page, out);
     put_several(page, term, out);
@@ -323,9 +328,10 @@ static void put_bounds(const struct show_answer_page *page, FILE *out)
     if (show_answer_part_of_run(page, inferred) >= SHOW_TOLD_FROM_PCT)
         fprintf(
             out,
-            "%.1f %% of the run are inferred, from the code's statement or from what callers pass: "
+            "%.1f %% of the %s are inferred, from the code's statement or from what callers pass: "
             "its instructions do not say it\n",
-            show_answer_part_of_run(page, inferred));
+            show_answer_part_of_run(page, inferred),
+            pm_view_has_interval(page->report) ? "interval's costs" : "run");
     if (show_answer_has_most(page))
         fprintf(out,
                 "at most %.1f %%: with other code of these statements and loops, and code that is "

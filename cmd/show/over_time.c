@@ -106,10 +106,9 @@ char *show_times_note(const struct pm_view *report, bool utf8)
 
 /* --- JSON --- */
 
-void show_interval_json(const struct pm_view *report, struct pm_json *json)
+void show_limits_json(const struct pm_view *report, struct pm_json *json)
 {
     struct pm_time_span shown = pm_view_shown_interval(report);
-    pm_json_i64(json, "run_ns", report->run_ns);
     if (pm_view_has_interval(report)) {
         pm_json_i64(json, "from_ns", shown.from_ns);
         pm_json_i64(json, "to_ns", shown.until_ns);
@@ -117,6 +116,12 @@ void show_interval_json(const struct pm_view *report, struct pm_json *json)
         pm_json_null(json, "from_ns");
         pm_json_null(json, "to_ns");
     }
+}
+
+void show_interval_json(const struct pm_view *report, struct pm_json *json)
+{
+    pm_json_i64(json, "run_ns", report->run_ns);
+    show_limits_json(report, json);
     if (pm_view_has_interval(report)) {
         pm_json_array(json, "metrics_without_times");
         for (pm_index m = 0; m < report->data->graph->n_metrics; m++)

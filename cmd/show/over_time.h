@@ -17,6 +17,8 @@ char *show_interval_text(const struct pm_view *report, bool utf8);
 /* What has no times, and which metric is over time; to be freed, NULL: nothing. */
 char *show_times_note(const struct pm_view *report, bool utf8);
 
+/* Members from_ns and to_ns, null of all of it. */
+void show_limits_json(const struct pm_view *report, struct pm_json *json);
 /* Members of the object of the view, and of a row. */
 void show_interval_json(const struct pm_view *report, struct pm_json *json);
 void show_over_time_json(const struct pm_view *report, const struct pm_view_row *row,

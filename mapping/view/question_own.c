@@ -1,4 +1,5 @@
 /* PerfMap's own time in an answer: samples of its runtime count where the program was. */
+#include "interval.h"
 #include "question_parts.h"
 
 static bool is_own(const struct pm_view *view, pm_index context)
@@ -34,9 +35,9 @@ enum pm_status pm_ask_note_own(const struct pm_view *view, struct pm_answer *ans
         return PM_OK;
     struct pm_buf text = PM_BUF_INIT(1024);
     pm_buf_printf(&text,
-                  "%.1f %% of the run, in the answer, are PerfMap's own time, not the program's "
+                  "%.1f %% of the %s, in the answer, are PerfMap's own time, not the program's "
                   "('PerfMap itself' in 'perfmap report')",
-                  share_pct);
+                  share_pct, pm_view_has_interval(view) ? "interval's costs" : "run");
     enum pm_status status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);
     return status;

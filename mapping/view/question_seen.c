@@ -6,7 +6,9 @@
  *     word of the program or of an adapter                 never
  *     statement, data, inlined function, line              not seen
  *     function or loop that was off                        not seen
+ *     whatever it is, in an interval (--from, --to)        not seen
  */
+#include "interval.h"
 #include "question_parts.h"
 
 #include "format/pm_mode.h"
@@ -189,6 +191,8 @@ enum pm_status pm_ask_find_followed(struct pm_view *view, const struct pm_questi
         find_sentences(all, question, followed, nouns, whole);
     else
         status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (pm_view_has_interval(view)) /* when calls were is not known */
+        memset(whole->followed, 0, question->n_sentences * sizeof *whole->followed);
     whole->is_found = nouns != NULL;
     free(followed);
     free(nouns);
