@@ -79,6 +79,12 @@ struct pmr_words_api {
     /* The sentence as the call that returns to this address says it; itself, if there is no room
      * for more of these. To be entered and left. */
     uint32_t (*called_from)(uint32_t sentence, const void *return_address);
+    /* For adapters: sentences of this level that are defined from now on may be counted only,
+     * where they come so often that they cost more than the budget. As long as the byte is 0,
+     * none is. */
+    const volatile uint8_t *(*may_be_counted)(uint32_t level);
+    /* Is the sentence counted only, now? If so, n more are, and it is not to be entered. 0: no. */
+    uint32_t (*counted)(uint32_t sentence, uint32_t n);
 };
 
 struct pm_words_slot {

@@ -121,7 +121,8 @@ static struct pm_view_number own(const struct cell *c)
                                        ? real((double)amount->value / (double)amount->n)
                                        : integer(amount->value);
     number.is_at_least =
-        (is_row || view->n_lost_events) && pm_view_is_at_least(view, c->row, c->metric, false);
+        (is_row || view->n_lost_events || pm_view_is_unmeasured(view, c->metric)) &&
+        pm_view_is_at_least(view, c->row, c->metric, false);
     number.is_uncertain = (is_wall(view, c->metric) && pm_view_is_doubtful(view, c->row, false)) ||
                           (is_row && pm_view_has_words_of_inlined(view, c->row, c->metric)) ||
                           count_is_uncertain(c, (double)amount->value);

@@ -22,6 +22,7 @@
  */
 #include "view.h"
 
+#include "format/pm_adapters.h"
 #include "format/pm_mode.h"
 
 #include <stdlib.h>
@@ -133,6 +134,22 @@ bool pm_view_lacks_samples(const struct pm_view *view, pm_index context, bool in
            !(noun != PM_NONE && pm_view_noun_is(view, noun, "lost"));
 }
 
+/* How long constructs of OpenMP wait is not looked at while they are only counted. */
+static void find_unmeasured(struct pm_view *view)
+{
+    const struct pm_archive_data *data = view->data;
+    const struct pm_graph *graph = data->graph;
+    bool any = false;
+    for (uint32_t i = 0; i < data->n_noun_modes && !any; i++) {
+        const struct pm_graph_noun *noun = &graph->nouns[data->noun_modes[i].noun];
+        any = data->noun_modes[i].mode < PM_RUN_MODE_ACTIVE &&
+              !strcmp(graph->levels[noun->level].name, PM_OPENMP_LEVEL);
+    }
+    for (pm_index m = 0; any && m < graph->n_metrics; m++)
+        if (!strcmp(graph->metrics[m].name, "omp_wait_ns"))
+            view->unmeasured_metric = m;
+}
+
 enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
 {
     const struct pm_archive_data *data = view->data;
@@ -153,6 +170,8 @@ enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
     for (pm_index n = 0; n < graph->n_nouns; n++)
         if (data->bare[n] & PM_BARE_JUMPS)
             view->partial[n] |= NOT_TIMED;
+    view->unmeasured_metric = PM_NONE;
+    find_unmeasured(view);
     view->has_words = has_words(graph);
     for (pm_index m = 0; m < graph->n_metrics; m++)
         view->has_own_metrics |= strncmp(graph->metrics[m].description, "said by", 7) == 0;
@@ -176,6 +195,11 @@ void pm_view_mark_partial(const struct pm_view *view, pm_index noun, struct pm_v
     traits->times_are_at_least |= noun != PM_NONE && view->partial[noun] & NOT_TIMED;
 }
 
+bool pm_view_is_unmeasured(const struct pm_view *view, uint32_t m)
+{
+    return view->unmeasured_metric == view->metrics[m] && view->unmeasured_metric != PM_NONE;
+}
+
 bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *row, uint32_t m,
                          bool inclusive)
 {
@@ -188,7 +212,8 @@ bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *r
     if (metric == view->cpu_metric &&
         (inclusive ? traits->inclusive_lacks_samples : traits->own_lacks_samples))
         return true;
-    if (pm_view_row_lacks_counts(view, row, m, inclusive) || pm_view_counts_are_cut(view, m))
+    if (pm_view_row_lacks_counts(view, row, m, inclusive) || pm_view_counts_are_cut(view, m) ||
+        pm_view_is_unmeasured(view, m))
         return true;
     if (metric == view->wall_metric)
         return traits->times_are_at_least || (inclusive && traits->is_untimed);

@@ -282,6 +282,7 @@ struct pm_view {
         double sum, all;                /* not located; of so many */
     } lost_counts[PM_VIEW_MAX_METRICS]; /* of events of which much was not located */
     uint32_t n_lost_counts;
+    pm_index unmeasured_metric; /* pm_view_is_unmeasured; PM_NONE: none */
     bool *is_placed; /* per metric of the graph: its costs are where the address says, as samples */
     bool has_words;  /* the program or an adapter said words of its own */
     bool has_inlined;      /* rows with traits.has_inlined */
@@ -485,6 +486,9 @@ bool pm_view_counts_are_few(const struct pm_view *view, uint32_t m, double value
 bool pm_view_times_hold_readings(const struct pm_view *view);
 /* Are some events in no count at all? */
 bool pm_view_counts_are_cut(const struct pm_view *view, uint32_t m);
+/* Was some of it not measured anywhere, for what it is of was only counted for a while? Then the
+ * total is at least, too. m: of the view's metrics. */
+bool pm_view_is_unmeasured(const struct pm_view *view, uint32_t m);
 /* As pm_view_find_lost and pm_view_lacks_samples, of one metric. ret_lost->counts, to be freed, is
  * NULL where little was not located. */
 PM_MUST_CHECK enum pm_status pm_view_find_lost_of(const struct pm_view *view, pm_index metric,

@@ -33,6 +33,9 @@
  * LARGEST_DEBT_MS of the budget, events may cost half of what they could. SQLite's shell for
  * 0.13 s, events: 11 to 14 ms without debts and with rare looks, 6 to 8 with.
  *
+ * Sentences of the adapter openmp step down to counting and no further: it asks at each of them,
+ * and then looks at no clock.
+ *
  * Some nouns cannot step down: the program's own words, and what was asked for by name. What
  * they cost goes off what the others may cost, but a quarter of it is left to these however much
  * it is, to step down to and to step up to: their budget is then that quarter.
@@ -84,6 +87,7 @@ enum {
     WARM_NS = 50000,
     COLD_PAIR_PS = 90000,
     COLD_COUNT_PS = 25000,
+    ADAPTER_PAIR_PS = 25000, /* openmp: a critical section has two for 46 ns, a task two for 80 */
     TRACE_WRITING_PS = 4000, /* a pair's share of writing full heads, which is the kernel's */
     STEPS_PER_DOUBLING = 8,  /* of costs, to choose by */
     N_LEVELS = 64 * STEPS_PER_DOUBLING,
@@ -102,6 +106,7 @@ static struct called { /* nouns that had calls between the two */
     uint32_t noun;
     uint8_t mode;
     bool fixed;
+    bool always_counted;    /* an adapter's: it has no code that samples would find */
     uint64_t cost, counted; /* what such calls will cost as it is, and when they are counted */
 } * called;
 static uint32_t n_called;
@@ -230,8 +235,11 @@ static uint64_t cost_of(uint64_t n, unsigned mode, uint32_t noun, uint64_t n_war
         return 0;
     uint64_t cold = mode == PM_RUN_MODE_COUNT ? COLD_COUNT_PS : COLD_PAIR_PS;
     uint64_t warm = pair_ps(mode);
-    if (pm_noun_at(noun)->flags & PM_NOUN_WORD && warm < PM_WORDS_COUNTED_PS)
+    unsigned flags = pm_noun_at(noun)->flags;
+    if (flags & PM_NOUN_WORD && warm < PM_WORDS_COUNTED_PS)
         warm = PM_WORDS_COUNTED_PS;
+    if (flags & PM_NOUN_ADAPTER && mode >= PM_RUN_MODE_ACTIVE && warm < ADAPTER_PAIR_PS)
+        warm = ADAPTER_PAIR_PS;
     return n * warm + (n < n_warmths ? n : n_warmths) * cold;
 }
 
@@ -258,7 +266,9 @@ static unsigned step_within(const struct called *c, uint64_t most, uint64_t *ret
     *ret_cost = c->cost;
     if (c->cost <= most || c->fixed)
         return c->mode;
-    bool counted = c->mode > PM_RUN_MODE_COUNT && c->counted <= most;
+    bool counted = c->mode > PM_RUN_MODE_COUNT && (c->counted <= most || c->always_counted);
+    if (c->always_counted && !counted)
+        return c->mode;
     *ret_cost = counted ? c->counted : 0;
     return counted ? PM_RUN_MODE_COUNT : PM_RUN_MODE_OFF;
 }
@@ -487,10 +497,14 @@ static uint64_t find_called(uint64_t n_warmths, uint64_t *ret_fixed)
         called[n_called++] = (struct called){.noun = i,
                                              .mode = noun->mode,
                                              .fixed = is_fixed,
+                                             .always_counted = (noun->flags & PM_NOUN_ADAPTER) != 0,
                                              .cost = again ? cost : 0,
                                              .counted = again ? counted : 0};
         total += cost;
-        fixed += is_fixed ? cost : 0;
+        if (is_fixed)
+            fixed += cost;
+        else if (noun->flags & PM_NOUN_ADAPTER) /* what it costs at least */
+            fixed += cost < counted ? cost : counted;
     }
     *ret_fixed = fixed;
     return total;

@@ -413,6 +413,8 @@ static void begin_change(struct pmr_noun *noun)
 {
     if (noun->mode >= PM_RUN_MODE_ACTIVE && target_of(noun) < PM_RUN_MODE_ACTIVE)
         pm_store(noun->flags, noun->flags | PM_NOUN_LEAVING); /* for ever: its exits may be late */
+    if (noun->flags & PM_NOUN_ADAPTER)
+        pm_store(pm_nouns.adapters_differ, 1);
     bool arrives = noun->mode < PM_RUN_MODE_ACTIVE && target_of(noun) >= PM_RUN_MODE_ACTIVE;
     bool loses_time = pm_mode_is_timed(noun->mode) && !pm_mode_is_timed(target_of(noun));
     if (arrives)

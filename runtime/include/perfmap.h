@@ -64,6 +64,8 @@ struct pm_words_api {
     void (*map_at)(uint32_t point, uint32_t source, uint32_t destination, const double *weight);
     void (*meet)(const void *meeting, uint64_t cause); /* for adapters: format/pm_run.h */
     uint32_t (*called_from)(uint32_t sentence, const void *return_address);
+    const volatile uint8_t *(*may_be_counted)(uint32_t level); /* for adapters: pm_words.h */
+    uint32_t (*counted)(uint32_t sentence, uint32_t n);
 };
 
 static struct pm_words_slot {

@@ -24,15 +24,17 @@ struct pmr_noun {
 enum {
     /* contexts of it are, or were, without their exits: those are not missed */
     PM_NOUN_LEAVING = 1,
-    PM_NOUN_FIXED = 2, /* cannot be changed */
-    PM_NOUN_WORD = 4,  /* of the program's own (words.c): its events are calls of functions */
-    PM_NOUN_SPARE = 8, /* room for a word to come: not in the run file, nor are its changes */
+    PM_NOUN_FIXED = 2,    /* cannot be changed */
+    PM_NOUN_WORD = 4,     /* of the program's own (words.c): its events are calls of functions */
+    PM_NOUN_SPARE = 8,    /* room for a word to come: not in the run file, nor are its changes */
+    PM_NOUN_ADAPTER = 16, /* of an adapter that is content with counts: the budget may lower it */
 };
 /* All of them, by number. */
 struct pm_nouns {
-    struct pmr_noun *list; /* addresses for PM_MAX_NOUNS */
-    uint32_t n;            /* so many have memory */
-    bool differ;           /* some noun has, or had, another mode than the process */
+    struct pmr_noun *list;   /* addresses for PM_MAX_NOUNS */
+    uint32_t n;              /* so many have memory */
+    bool differ;             /* some noun has, or had, another mode than the process */
+    uint8_t adapters_differ; /* some noun of PM_NOUN_ADAPTER does, or all are only counted */
 };
 extern struct pm_nouns pm_nouns;
 

@@ -335,13 +335,28 @@ static bool next_object(void)
     return true;
 }
 
+static bool is_countable(uint32_t number)
+{
+    const struct pm_run_word *word = words.by_number[number];
+    if (word->kind == PM_WORD_CALL)
+        word = words.by_number[word->a];
+    uint32_t level = word->kind == PM_WORD_SENTENCE ? words.by_number[word->a]->a : 0;
+    for (unsigned i = 0; i < sizeof words.countable / sizeof *words.countable; i++)
+        if (level != 0 && words.countable[i] == level)
+            return true;
+    return false;
+}
+
 /* In the mode that its room has come to. Returns the own_mode. */
-static uint8_t begin_noun(uint32_t number)
+static uint8_t begin_noun(uint32_t number, bool may_be_lowered)
 {
     struct pmr_noun *noun = pm_noun_at(number);
     if (noun == NULL)
         return 0;
-    noun->flags &= (uint8_t)~PM_NOUN_SPARE;
+    unsigned flags = noun->flags & ~(unsigned)PM_NOUN_SPARE;
+    if (may_be_lowered)
+        flags = (flags & ~(unsigned)PM_NOUN_FIXED) | PM_NOUN_ADAPTER;
+    pm_store(noun->flags, (uint8_t)flags);
     noun->start = pm_load(noun->mode);
     return noun->start != pm_process.mode ? (uint8_t)(1 + noun->start) : 0;
 }
@@ -358,7 +373,7 @@ bool pm_words_noun(uint32_t number, uint16_t kind, uint32_t *ret_noun)
     pm_barrier();
     pm_store(o->chunk->chunk.n_items, ++words.n_in_object);
     pm_barrier(); /* no change of it is written down before it is */
-    list[words.n_in_object - 1].own_mode = begin_noun(*ret_noun);
+    list[words.n_in_object - 1].own_mode = begin_noun(*ret_noun, is_countable(number));
     return true;
 }
 
@@ -715,6 +730,50 @@ static void leave(uint32_t sentence, uintptr_t sp)
         leave_any(sentence, sp);
 }
 
+/* --- counting --- */
+
+static const volatile uint8_t *may_be_counted(uint32_t level)
+{
+    uint64_t mask = pm_words_lock();
+    for (unsigned i = 0; i < sizeof words.countable / sizeof *words.countable; i++)
+        if (pm_words_is(level, PM_WORD_LEVEL) &&
+            (words.countable[i] == 0 || words.countable[i] == level)) {
+            words.countable[i] = level;
+            break;
+        }
+    if (pm_process.mode == PM_RUN_MODE_COUNT)
+        pm_store(pm_nouns.adapters_differ, 1);
+    pm_words_unlock(mask);
+    return &pm_nouns.adapters_differ;
+}
+
+static uint32_t counted(uint32_t sentence, uint32_t n)
+{
+    struct pm_spoken *s = spoken_of(sentence);
+    if (s == NULL)
+        return 0;
+    if (pm_unlikely(pm_load(s->merged) != 0))
+        s = &words.spoken[s->merged];
+    const struct pmr_noun *noun = pm_noun_at(s->noun);
+    if (noun == NULL || pm_load(noun->mode) != PM_RUN_MODE_COUNT || s->bank >= PM_MAX_BANKS ||
+        !is_on())
+        return 0;
+    if (pm_unlikely(s->epoch != words.epoch))
+        pm_store(s->epoch, words.epoch);
+    const struct pm_probe probe = {.mode = PM_RUN_MODE_COUNT,
+                                   .noun = s->noun,
+                                   .kind = PM_RUN_SENTENCE_ENTER,
+                                   .bank = s->bank,
+                                   .counter = s->counter};
+    struct pm_tls *t = &pm_tls;
+    if (pm_likely(t->state == PM_THREAD_READY && t->bank[s->bank] != NULL))
+        pm_add_own(&t->bank[s->bank][s->counter], n);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            pm_slow(&probe, 0, 0);
+    return 1;
+}
+
 /* --- beginning and ending (ambient.c) --- */
 
 /* One that is begun is a member of a set and not merged any more. */
@@ -779,6 +838,8 @@ const struct pmr_words_api pm_words_api = {
     .map_at = define_mapping_at,
     .meet = pm_meet,
     .called_from = pm_words_called_from,
+    .may_be_counted = may_be_counted,
+    .counted = counted,
 };
 
 /* Slots of one size follow each other, where a compiler aligned them to 16 bytes with zeros

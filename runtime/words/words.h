@@ -34,6 +34,7 @@ struct pm_words {
     uint32_t *nouns, *sentences, n_nouns, n_sentences;
     uint32_t n_in_epoch; /* new nouns */
     uint8_t epoch;
+    uint32_t countable[4]; /* levels whose sentences may be counted only; 0: no more */
 };
 extern struct pm_words pm_words;
 

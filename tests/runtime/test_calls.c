@@ -2,6 +2,7 @@
  * is no room for is the sentence itself. Addresses are invented; the run file is read back. */
 #include "mapping/run/run_file.h"
 #include "made_process.h"
+#include "runtime/tree/noun.h"
 #include "runtime/words/words.h"
 
 #include <pthread.h>
@@ -213,10 +214,43 @@ static void beyond_the_limit_the_sentence_stands_for_its_calls(void **unused)
                      sentences[N_SENTENCES - 1]);
 }
 
+static uint32_t sentence_of(const char *level_name, bool may_be_counted)
+{
+    uint32_t level = pm_words_api.level(level_name, NULL);
+    if (may_be_counted)
+        assert_int_equal(*pm_words_api.may_be_counted(level), 0);
+    uint32_t noun = pm_words_api.noun(level, &(struct pmr_noun_facts){.name = "lock"});
+    return pm_words_api.sentence(pm_words_api.verb(level, "Acquires"), &noun, 1);
+}
+
+static struct pmr_noun *noun_of(uint32_t sentence)
+{
+    struct pmr_noun *noun = pm_noun_at(pm_words.spoken[sentence].noun);
+    assert_non_null(noun);
+    return noun;
+}
+
+static void the_budget_lowers_only_what_an_adapter_lets_it(void **unused)
+{
+    (void)unused;
+    uint32_t own = sentence_of("Own", false), adapter = sentence_of("Adapter", true);
+    uint32_t call = pm_words_called_from(adapter, address_of(7));
+    assert_true(noun_of(own)->flags & PM_NOUN_FIXED);
+    assert_false(noun_of(adapter)->flags & PM_NOUN_FIXED);
+    assert_false(noun_of(call)->flags & PM_NOUN_FIXED);
+    assert_int_equal(pm_words_api.counted(adapter, 1), 0);
+    noun_of(call)->mode = PM_RUN_MODE_COUNT;
+    assert_int_equal(pm_words_api.counted(adapter, 1), 0);
+    assert_int_equal(pm_words_api.counted(call, 1), 1);
+    assert_int_equal(pm_words_api.counted(call, 0), 1);
+    assert_int_equal(pm_words_api.counted(0, 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_pair_is_one_word),
+        cmocka_unit_test(the_budget_lowers_only_what_an_adapter_lets_it),
         cmocka_unit_test(what_is_no_call_is_the_sentence),
         cmocka_unit_test(threads_get_the_same),
         cmocka_unit_test(calls_are_in_the_file),

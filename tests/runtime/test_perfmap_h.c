@@ -65,8 +65,10 @@ SAME(words_api, point);
 SAME(words_api, map_at);
 SAME_PLACE(words_api, meet); /* takes a struct that perfmap.h does not name */
 SAME(words_api, called_from);
+SAME(words_api, may_be_counted);
+SAME(words_api, counted);
 /* All members but the first two are pointers: none above is forgotten. */
-_Static_assert(sizeof(struct pm_words_api) == 8 + (16 + 8 + 4) * sizeof(void *),
+_Static_assert(sizeof(struct pm_words_api) == 8 + (16 + 8 + 6) * sizeof(void *),
                "a member is not compared");
 
 /* Slots of version 1 end before the members of version 2, and these are in programs that were

@@ -551,14 +551,17 @@ OMP_REAL(void, GOMP_task,
     size_t aligned = task_align((size_t)align);
     struct task task = task_of(THING_JOB, site, body, data, copy, (size_t)bytes, aligned);
     struct pm_sentence create = omp_called(task.task.create, site);
-    pm_enter(create);
+    bool is_counted = omp_is_counted(create, 1);
+    if (!is_counted)
+        pm_enter(create);
     if (flags & DETACHES)
         real_GOMP_task(body, data, copy, bytes, align, now_or_later, flags, depend, priority,
                        detach);
     else
         real_GOMP_task(run_task, &task, copy_task, (long)task.data_at + bytes, (long)aligned,
                        now_or_later, flags, depend, priority, detach);
-    pm_leave(create);
+    if (!is_counted)
+        pm_leave(create);
 }
 
 #define TASKLOOP(name, number)                                                                    \

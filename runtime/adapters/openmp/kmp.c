@@ -424,6 +424,8 @@ static bool is_ours(const void *task)
         if (!omp_is_measured(site) || !is_ours(task))                             \
             return real_##name arguments;                                         \
         struct pm_sentence create = omp_called(task_of(task)->task.create, site); \
+        if (omp_is_counted(create, 1))                                            \
+            return real_##name arguments;                                         \
         pm_enter(create);                                                         \
         int result = real_##name arguments;                                       \
         pm_leave(create);                                                         \

@@ -45,6 +45,8 @@ static void lock_is_made(const void *lock, uintptr_t site, bool is_fortran)
         if (!omp_is_measured(site))                                                    \
             return real_##name(lock);                                                  \
         struct pm_sentence said = omp_called(acquire(lock, site, (is_fortran)), site); \
+        if (omp_is_counted(said, 1))                                                   \
+            return real_##name(lock);                                                  \
         pm_enter(said);                                                                \
         int taken = real_##name(lock);                                                 \
         pm_leave(said);                                                                \
@@ -61,10 +63,14 @@ static void lock_is_made(const void *lock, uintptr_t site, bool is_fortran)
             return;                                                  \
         }                                                            \
         struct pm_sentence said = acquire(lock, site, (is_fortran)); \
+        struct pm_sentence call = omp_called(said, site);            \
+        if (omp_is_counted(call, 1)) {                               \
+            real_##name(lock);                                       \
+            return;                                                  \
+        }                                                            \
         if (real_##attempt(lock)) {                                  \
-            said = omp_called(said, site);                           \
-            pm_enter(said);                                          \
-            pm_leave(said);                                          \
+            pm_enter(call);                                          \
+            pm_leave(call);                                          \
             return;                                                  \
         }                                                            \
         struct omp_wait wait = omp_wait_begin(said, site);           \

@@ -81,7 +81,8 @@ struct omp_thread {
      * nothing. */
     const char *next;
     bool next_waits;
-    uint64_t n_waits, tasks_ns; /* waits that have begun; tasks that were done in them */
+    uint64_t n_chunks, n_iterations; /* that are not told yet */
+    uint64_t n_waits, tasks_ns;      /* waits that have begun; tasks that were done in them */
 };
 extern __thread struct omp_thread omp_here __attribute__((tls_model("initial-exec")));
 extern struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
@@ -97,6 +98,7 @@ extern struct pm_adapter_ticks omp_ticks;
 /* False: nobody measures, or the caller is the library itself. site: a return address. */
 extern uintptr_t omp_library_start, omp_library_end;
 extern bool omp_is_defined;
+extern const volatile uint8_t *omp_any_is_counted; /* 0: none */
 void omp_define(void);
 PM_WORDS_INLINE bool omp_is_measured(uintptr_t site)
 {
@@ -110,6 +112,13 @@ PM_WORDS_INLINE bool omp_is_measured(uintptr_t site)
 PM_WORDS_INLINE struct pm_sentence omp_called(struct pm_sentence sentence, uintptr_t site)
 {
     return pm_called_from(sentence, (const void *)site);
+}
+/* Where a sentence comes so often that it costs more than the budget, it is counted and no more:
+ * n times, now. False: it is to be entered. */
+PM_WORDS_INLINE bool omp_is_counted(struct pm_sentence sentence, uint32_t n)
+{
+    return __builtin_expect(*omp_any_is_counted != 0, 0) &&
+           pm_words_of_runtime()->counted(sentence.id, n) != 0;
 }
 /* What is said of the construct there. site: a return address; name: of what has one of its own,
  * else NULL. */
@@ -151,10 +160,13 @@ struct omp_wait {
     uint64_t tasks_ns;
 };
 
-/* site: that the call returns to which waits; 0: none of the program's. */
+/* site: that the call returns to which waits; 0: none of the program's. One that is only counted
+ * has sentence 0: how long it takes is not looked at. */
 PM_WORDS_INLINE struct omp_wait omp_wait_begin(struct pm_sentence sentence, uintptr_t site)
 {
     struct pm_sentence call = omp_called(sentence, site);
+    if (omp_is_counted(call, 1))
+        return (struct omp_wait){0};
     pm_enter(call);
     omp_here.n_waits++;
     return (struct omp_wait){call, pm_adapter_look(&omp_ticks), omp_here.tasks_ns};
@@ -163,6 +175,8 @@ PM_WORDS_INLINE struct omp_wait omp_wait_begin(struct pm_sentence sentence, uint
 /* Tasks that were done meanwhile are no waiting. */
 PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
 {
+    if (wait->sentence.id == 0)
+        return;
     uint64_t spent_ns = pm_adapter_since(&omp_ticks, &wait->start),
              tasks_ns = omp_here.tasks_ns - wait->tasks_ns;
     omp_here.n_waits--;
@@ -198,6 +212,12 @@ PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
         if (OMP_FOUND(name))                            \
             real_##name arguments;                      \
     }
+PM_WORDS_INLINE void omp_critical_end(const void *variable, uintptr_t sp)
+{
+    struct pm_sentence hold = omp_critical(variable).hold;
+    if (!omp_is_counted(hold, 0))
+        pm_leave_at(hold, sp);
+}
 /* Critical sections. variable: that they are told by, or NULL. n: how many arguments there are. */
 #define OMP_CRITICAL(name, parameters, arguments, n, variable)     \
     OMP_REAL(void, name, parameters)                               \
@@ -213,11 +233,11 @@ PM_WORDS_INLINE void omp_wait_end(const struct omp_wait *wait)
         struct omp_wait wait = omp_wait_begin(said.acquire, site); \
         real_##name arguments;                                     \
         omp_wait_end(&wait);                                       \
-        pm_enter_at(said.hold, OMP_CALLER_SP(n));                  \
+        if (!omp_is_counted(said.hold, 1))                         \
+            pm_enter_at(said.hold, OMP_CALLER_SP(n));              \
     }
 #define OMP_CRITICAL_END(name, parameters, arguments, n, variable) \
-    OMP_RELEASES(name, parameters, arguments,                      \
-                 pm_leave_at(omp_critical(variable).hold, OMP_CALLER_SP(n)))
+    OMP_RELEASES(name, parameters, arguments, omp_critical_end(variable, OMP_CALLER_SP(n)))
 
 /* --- regions and tasks: what their bodies are called within. These begin in the frame that calls
  * the body, so all of it is inlined there. --- */
@@ -239,7 +259,7 @@ struct omp_region {
 struct omp_region omp_region_of(void *body, void *data, uintptr_t site, const char *source);
 struct omp_body {
     struct omp_thread before;
-    bool is_deferred;
+    bool is_deferred, is_counted;
 };
 /* The other threads do it on behalf of the one that has met the region. */
 PM_WORDS_INLINE void omp_region_begin(const struct omp_region *region, struct omp_body *ret_body)
@@ -249,10 +269,12 @@ PM_WORDS_INLINE void omp_region_begin(const struct omp_region *region, struct om
         .function = region->function, .n_waits = omp_here.n_waits, .tasks_ns = omp_here.tasks_ns};
     if (ret_body->is_deferred)
         pm_adopt(region->cause);
-    pm_enter(region->region);
-    if (region->loop.id) {
+    ret_body->is_counted = omp_is_counted(region->region, 1);
+    if (!ret_body->is_counted)
+        pm_enter(region->region);
+    omp_here.step = region->step;
+    if (region->loop.id && !omp_is_counted(region->loop, 1)) {
         omp_here.loop = region->loop;
-        omp_here.step = region->step;
         pm_enter(region->loop);
     }
 }
@@ -260,7 +282,8 @@ PM_WORDS_INLINE void omp_region_begin(const struct omp_region *region, struct om
 PM_WORDS_INLINE void omp_region_end(const struct omp_region *region, const struct omp_body *body)
 {
     uint64_t tasks_ns = omp_here.tasks_ns;
-    pm_leave(region->region);
+    if (!body->is_counted)
+        pm_leave(region->region);
     if (body->is_deferred)
         pm_release(region->cause);
     omp_here = body->before;
@@ -277,6 +300,7 @@ struct omp_task omp_task_of(enum omp_thing thing, const void *body, uintptr_t si
 struct omp_doing {
     struct omp_thread before;
     struct pm_adapter_look start; /* at 0: nobody waits */
+    bool is_counted;
 };
 PM_WORDS_INLINE void omp_task_begin(const struct omp_task *task, struct omp_doing *ret_doing)
 {
@@ -287,12 +311,15 @@ PM_WORDS_INLINE void omp_task_begin(const struct omp_task *task, struct omp_doin
     omp_here.loop.id = omp_here.loop_end.id = 0;
     omp_here.next = NULL;
     pm_adopt(task->cause);
-    pm_enter(task->task);
+    ret_doing->is_counted = omp_is_counted(task->task, 1);
+    if (!ret_doing->is_counted)
+        pm_enter(task->task);
 }
 
 PM_WORDS_INLINE void omp_task_end(const struct omp_task *task, const struct omp_doing *doing)
 {
-    pm_leave(task->task);
+    if (!doing->is_counted)
+        pm_leave(task->task);
     pm_release(task->cause);
     omp_here = doing->before;
     if (doing->start.at)
@@ -301,9 +328,19 @@ PM_WORDS_INLINE void omp_task_end(const struct omp_task *task, const struct omp_
 
 /* --- worksharing --- */
 
+PM_WORDS_INLINE void omp_tell_chunks(void)
+{
+    if (omp_here.n_chunks)
+        pm_cost(omp_chunks, omp_here.n_chunks);
+    if (omp_here.n_iterations)
+        pm_cost(omp_iterations, omp_here.n_iterations);
+    omp_here.n_chunks = omp_here.n_iterations = 0;
+}
+
 /* sp: of the frame that it is in, as it was begun: elsewhere it takes 30 ns more. */
 PM_WORDS_INLINE void omp_work_end(uintptr_t sp)
 {
+    omp_tell_chunks();
     if (omp_here.loop.id)
         pm_leave_at(omp_here.loop, sp);
     omp_here.loop.id = omp_here.loop_end.id = 0;
@@ -315,14 +352,18 @@ PM_WORDS_INLINE void omp_work_begin(struct pm_sentence said, uintptr_t site, uin
                                     long step)
 {
     omp_work_end(sp);
-    omp_here.loop = omp_called(said, site);
     omp_here.step = step;
-    pm_enter_at(omp_here.loop, sp);
+    struct pm_sentence call = omp_called(said, site);
+    if (omp_is_counted(call, 1))
+        return;
+    omp_here.loop = call;
+    pm_enter_at(call, sp);
 }
 
 /* It ends, and what waits behind it is still to come. */
 PM_WORDS_INLINE void omp_work_pause(uintptr_t sp)
 {
+    omp_tell_chunks();
     if (omp_here.loop.id)
         pm_leave_at(omp_here.loop, sp);
     omp_here.loop.id = 0;
@@ -343,14 +384,18 @@ PM_WORDS_INLINE const char *omp_told_source(void)
  * iterations, PM_OMP_NOT_KNOWN: not told. chunk: 0: even parts. */
 void omp_share(unsigned long n, long chunk);
 
-/* Iterations from start to before end. */
+/* Iterations from start to before end. They are told together, 256 chunks at a time and at the
+ * loop's end: to tell of one takes 30 ns. */
 PM_WORDS_INLINE void omp_chunk(long start, long end)
 {
-    pm_cost(omp_chunks, 1);
+    enum { TOGETHER = 256 };
+    omp_here.n_chunks++;
     if (omp_here.step)
-        pm_cost(omp_iterations,
-                (uint64_t)((end - start + omp_here.step - (omp_here.step > 0 ? 1 : -1)) /
-                           omp_here.step));
+        omp_here.n_iterations +=
+            (uint64_t)((end - start + omp_here.step - (omp_here.step > 0 ? 1 : -1)) /
+                       omp_here.step);
+    if (omp_here.n_chunks == TOGETHER)
+        omp_tell_chunks();
 }
 
 #endif

@@ -26,6 +26,8 @@ struct pm_metric omp_wait_ns, omp_chunks, omp_iterations;
 struct pm_adapter_ticks omp_ticks;
 uintptr_t omp_library_start, omp_library_end;
 bool omp_is_defined;
+static const uint8_t none_is_counted;
+const volatile uint8_t *omp_any_is_counted = &none_is_counted;
 static struct pm_level level;
 static struct pm_verb verbs[N_OMP_VERBS];
 
@@ -42,7 +44,10 @@ static const struct thing {
 static void define_words(void)
 {
     static const char *const names[N_OMP_VERBS] = {PM_OPENMP_VERBS(PM_ADAPTER_WORD)};
+    const struct pm_words_api *api = pm_words_of_runtime();
     level = pm_define_level(PM_OPENMP_LEVEL, NULL);
+    if (api && api->bytes > offsetof(struct pm_words_api, counted) && api->may_be_counted)
+        omp_any_is_counted = api->may_be_counted(level.id);
     for (int i = 0; i < N_OMP_VERBS; i++)
         verbs[i] = pm_define_verb(level, names[i]);
     omp_wait_ns = pm_define_metric("omp_wait_ns", "ns", "time");
