@@ -48,22 +48,31 @@ static uint32_t saved_state(void)
     return found;
 }
 
+struct vectors {
+    uint8_t bytes[PM_VECTORS_BYTES];
+};
+
+static struct vectors *vectors_of(struct pm_sampler *s)
+{
+    return (struct vectors *)(((uintptr_t)s->vectors + 63) & ~(uintptr_t)63);
+}
+
 static void save_vectors(struct pm_sampler *s)
 {
     uint32_t states = saved_state();
     if (states != 0)
-        __asm__ volatile("xsave64 %0" : "=m"(s->vectors) : "a"(states), "d"(0) : "memory");
+        __asm__ volatile("xsave64 %0" : "+m"(*vectors_of(s)) : "a"(states), "d"(0));
     else
-        __asm__ volatile("fxsave64 %0" : "=m"(s->vectors) : : "memory");
+        __asm__ volatile("fxsave64 %0" : "+m"(*vectors_of(s)));
 }
 
 static void restore_vectors(struct pm_sampler *s)
 {
     uint32_t states = saved_state();
     if (states != 0)
-        __asm__ volatile("xrstor64 %0" : : "m"(s->vectors), "a"(states), "d"(0) : "memory");
+        __asm__ volatile("xrstor64 %0" : : "m"(*vectors_of(s)), "a"(states), "d"(0) : "memory");
     else
-        __asm__ volatile("fxrstor64 %0" : : "m"(s->vectors) : "memory");
+        __asm__ volatile("fxrstor64 %0" : : "m"(*vectors_of(s)) : "memory");
 }
 #else
 static void save_vectors(struct pm_sampler *s) /* no sleds, no probes */

@@ -42,6 +42,7 @@ enum {
     PM_DEEP_STACK_BYTES = 8192,
     PM_DEEPEST_STACK_BYTES = 32768,
     PM_RECORD_BYTES = PM_DEEPEST_STACK_BYTES + 256, /* largest record that is looked into */
+    PM_VECTORS_BYTES = 4096, /* xsave of x87, SSE, AVX and AVX-512 needs 2688 */
 };
 
 /* When something was, CLOCK_MONOTONIC_RAW: all at once, or evenly between. */
@@ -160,7 +161,8 @@ struct pm_sampler {
         library_is_behind; /* the bell has rung since it was read, and other contexts may be open */
     uint32_t library_items; /* that can be read, by position */
     void *library_state;
-    uint8_t vectors[4096] __attribute__((aligned(64))); /* registers of the program's */
+    uint8_t
+        vectors[PM_VECTORS_BYTES + 64]; /* registers of the program's, from a multiple of 64 on */
     /* timer; perf, for a brief thread: its bell */
     int timer;
     struct pm_unwind unwind;

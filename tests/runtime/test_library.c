@@ -60,8 +60,7 @@ static void join(void) {}
 
 static struct pm_sampler *new_sampler(void)
 {
-    struct pm_sampler *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
-    memset(s, 0, sizeof *s);
+    struct pm_sampler *s = calloc(1, sizeof *s);
     s->t = &pm_tls;
     s->slot = pm_tls.slot;
     s->source = PM_RUN_SAMPLES_PERF;
