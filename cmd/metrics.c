@@ -130,27 +130,34 @@ static bool add_papi(const char *pattern, struct list *list)
     return is_done;
 }
 
+static bool add_library(const struct asked *asked, const struct session_library *library,
+                        struct list *list, struct pm_error *err)
+{
+    struct session_counters all = {0};
+    bool is_done = session_counters_take_library(&all, library, err) == PM_OK;
+    for (uint32_t k = 0; k < library->n && is_done; k++) {
+        const struct session_library_metric *metric = &library->metrics[k];
+        struct row row = {.name = metric->name,
+                          .source = library->path,
+                          .unit = metric->unit,
+                          .what = *metric->what ? metric->what : "a metric of that library",
+                          .setting = all.settings.items[k],
+                          .trial = {.counts = true}};
+        if (fits_name(asked->pattern, metric->name))
+            is_done = add_row(list, &row);
+    }
+    session_counters_release(&all);
+    return is_done;
+}
+
 static bool add_libraries(const struct asked *asked, struct list *list, struct pm_error *err)
 {
     list->libraries = pm_alloc_array(asked->n_paths + 1, sizeof *list->libraries);
     for (size_t i = 0; list->libraries && i < asked->n_paths; i++) {
         struct session_library *library = &list->libraries[list->n_libraries++];
-        struct session_counters all = {0};
         if (session_library_try(asked->paths[i], err, library) != PM_OK ||
-            session_counters_take_library(&all, library, err) != PM_OK)
+            !add_library(asked, library, list, err))
             return false;
-        for (uint32_t k = 0; k < library->n; k++) {
-            const struct session_library_metric *metric = &library->metrics[k];
-            struct row row = {.name = metric->name,
-                              .source = library->path,
-                              .unit = metric->unit,
-                              .what = *metric->what ? metric->what : "a metric of that library",
-                              .setting = all.settings.items[k],
-                              .trial = {.counts = true}};
-            if (fits_name(asked->pattern, metric->name) && !add_row(list, &row))
-                return false;
-        }
-        session_counters_release(&all);
     }
     return list->libraries != NULL;
 }
