@@ -102,6 +102,8 @@ static enum pm_status write_page(const struct report_request *request, struct pm
 {
     const struct show_page_options options = {
         .archive_path = request->options.archive_path,
+        .from = request->options.from,
+        .to = request->options.to,
         .folds = request->options.folds,
         .no_compensation = request->options.no_compensation,
     };
@@ -168,7 +170,11 @@ static int next_option(struct cmd_parse *parse, struct report_request *request)
         if (key == OPT_HTML)
             request->html = parse->value;
     }
-    request->text_given |= key != CMD_END && key != OPT_FOLD && key != OPT_NO_COMPENSATION;
+    static const int of_both[] = {CMD_END, OPT_FOLD, OPT_NO_COMPENSATION, CMD_OPT_FROM, CMD_OPT_TO};
+    for (size_t i = 0; i < sizeof of_both / sizeof *of_both; i++)
+        if (key == of_both[i])
+            return key;
+    request->text_given = true;
     return key;
 }
 
@@ -259,8 +265,8 @@ static bool takes_page(struct cmd_parse *parse, const struct report_request *req
 {
     if (request->html && request->text_given)
         cmd_usage_error(parse, "'--html' writes a page with all rows, groupings and metrics: of "
-                               "the other options it takes '--embed-source', '--fold' and "
-                               "'--no-compensation'");
+                               "the other options it takes '--embed-source', '--fold', "
+                               "'--no-compensation', '--from' and '--to'");
     if (request->embeds_sources && !request->html)
         cmd_usage_error(parse, "'--embed-source' puts sources into the page of '--html': give "
                                "that, too");

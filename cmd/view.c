@@ -74,6 +74,11 @@ static int view(struct cmd_parse *parse, const struct view_request *request)
     enum pm_status status = show_page_open(&request->options, &err, &page);
     if (status == PM_ERR_FORMAT)
         cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
+    if (status == PM_ERR_USAGE) {
+        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+        return end;
+    }
     if (status != PM_OK)
         return cmd_fail(parse, &err);
     status = view_server_open(page, (uint16_t)request->port, &err, &server);
@@ -104,6 +109,8 @@ static int view_main(struct cmd_parse *parse)
         case OPT_NO_COMPENSATION:
             request.options.no_compensation = true;
             break;
+        default:
+            (void)cmd_take_interval(parse, key, &request.options.from, &request.options.to);
         }
     if (parse->failed)
         return CMD_USAGE;
@@ -127,6 +134,7 @@ static const struct cmd_option view_options[] = {
      "(system, default), or has rows of its own"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
+    CMD_INTERVAL_OPTIONS,
     {0}};
 
 static const struct cmd_example view_examples[] = {

@@ -387,7 +387,7 @@ function keepRows(result, n) {
     const {flags} = rows[i];
     const countsInclusive = !flat || (!hasFocus && !isFine && !(flags & FLAG.OUTSIDE));
     let says = (!isFine || sheet.shows_calls) && (result.calls[i] || result.entries[i]);
-    says ||= countsInclusive && flat && flags & FLAG.NOUN && flags & FLAG.INLINED && flags & FLAG.CALLS_UNKNOWN;
+    says ||= !sheet.has_interval && countsInclusive && flat && flags & FLAG.NOUN && flags & FLAG.INLINED && flags & FLAG.CALLS_UNKNOWN;
     for (const m of result.metrics) says ||= result.own.get(m)[i] || (countsInclusive && (result.inclusive.get(m)?.[i] ?? 0));
     keep[i] = says ? 1 : 0;
   }

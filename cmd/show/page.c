@@ -57,6 +57,8 @@ struct pm_view page_view(const struct show_page *page, const struct show_page_sh
                                         .level = sheet->level,
                                         .by = sheet->by,
                                         .rule = rule,
+                                        .from = page->options.from,
+                                        .to = page->options.to,
                                         .tree = sheet->is_tree,
                                         .folds = page->options.folds,
                                         .no_compensation = page->options.no_compensation,

@@ -22,9 +22,10 @@
 #include "mapping/graph/sets.h"
 #include "mapping/view/view.h"
 
-/* Of options the archive and whether code of system headers counts for what uses it. */
 struct show_page_options {
     const char *archive_path;
+    const char *from,
+        *to; /* only what was spent then, as of views; NULL: from the begin, to the end */
     bool folds, no_compensation;
 };
 

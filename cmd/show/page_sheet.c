@@ -4,6 +4,7 @@
 #include "page.h"
 
 #include "mapping/view/groupings.h"
+#include "mapping/view/interval.h"
 
 #include <stdlib.h>
 
@@ -549,6 +550,7 @@ static void put_view(struct sheet *s)
     pm_json_bool(json, "has_taken", view->taken_ns != NULL);
     pm_json_bool(json, "times_hold_readings", pm_view_times_hold_readings(view));
     pm_json_bool(json, "is_machine", pm_view_grouping(view)->where == PM_VIEW_WHERE_MACHINE);
+    pm_json_bool(json, "has_interval", pm_view_has_interval(view));
     pm_json_bool(json, "loses_events", view->n_lost_events != 0);
     pm_json_string(json, "no_object", pm_view_grouping(view)->no_object);
 }

@@ -1,6 +1,6 @@
 """The numbers of the page against those of `perfmap report --json`, and what a page must do.
 
-    check.py PERFMAP ARCHIVE HTML [focus=PATTERN:NOUN,...] ...
+    check.py PERFMAP ARCHIVE HTML FOLDER FOCI [OPTION of report...]
 """
 import json
 import subprocess
@@ -32,13 +32,13 @@ ROWS = """(async () => {
 
 
 class Checker:
-    def __init__(self, perfmap, archive, page):
-        self.perfmap, self.archive, self.page = perfmap, archive, page
+    def __init__(self, perfmap, archive, page, options=()):
+        self.perfmap, self.archive, self.page, self.options = perfmap, archive, page, options
         self.n_numbers = self.n_views = 0
         self.problems = []
 
     def report(self, *options):
-        done = subprocess.run([self.perfmap, "report", "--json", "--limit", "0", *options, self.archive], capture_output=True, text=True)
+        done = subprocess.run([self.perfmap, "report", "--json", "--limit", "0", *options, *self.options, self.archive], capture_output=True, text=True)
         return json.loads(done.stdout)
 
     def note(self, where, text):
@@ -159,7 +159,7 @@ def main():
     n_foci = int(sys.argv[5]) if len(sys.argv) > 5 else 6
     with Browser(folder) as browser:
         page = browser.open(f"file://{html}")
-        checker = Checker(perfmap, archive, page)
+        checker = Checker(perfmap, archive, page, sys.argv[6:])
         listed = all_views(checker)
         for by in ("statement", "array", "loop"):
             checker.compare("source", by, bounds=True)
