@@ -87,6 +87,27 @@ static bool is_unmapped(const struct pm_profile_node *node, const struct pm_prof
     return frame->is_unmapped;
 }
 
+/* Costs of threads are read again, each of its own: should they not be what the view has of them
+ * together, nobody may think that they are. */
+static bool add_differences(const struct pm_profile *profile, struct export_notes *notes)
+{
+    for (uint32_t v = 0; v < profile->n_values; v++) {
+        int64_t sum = 0;
+        for (uint32_t i = 0; i < profile->n_cells; i++)
+            sum += profile->cells[i].values[v];
+        if (sum == profile->values[v].total)
+            continue;
+        struct pm_buf text = PM_BUF_INIT(4096);
+        pm_buf_printf(&text, "%s: by thread it adds up to %lld, and perfmap report has %lld in all",
+                      profile->values[v].name, (long long)sum, (long long)profile->values[v].total);
+        bool ok = !text.failed && add_note(notes, text.data);
+        pm_buf_release(&text);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 static bool add_all(const struct pm_profile *profile, struct export_notes *notes)
 {
     const struct pm_view *tree = &profile->tree;
@@ -98,7 +119,7 @@ static bool add_all(const struct pm_profile *profile, struct export_notes *notes
         for (int uncertain = 0; uncertain < 2 && ok; uncertain++)
             if (is_of_value(profile, &columns.items[c]))
                 ok = add_marked(profile, &columns.items[c], uncertain, notes);
-    return ok &&
+    return ok && add_differences(profile, notes) &&
            add_counted(profile, notes, is_sampled,
                        "were found by samples: callers may be missing above them") &&
            add_counted(profile, notes, is_inferred, "have callers that are likely, not certain") &&

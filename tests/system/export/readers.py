@@ -104,7 +104,8 @@ def annotated(path, inclusive=False):
         if rest == "PROGRAM TOTALS":
             totals = numbers
         else:
-            functions[rest.split(" [")[0]] = dict(zip(events, numbers))
+            assert rest not in functions, rest
+            functions[rest] = dict(zip(events, numbers))
     return events, dict(zip(events, totals)), functions
 
 
