@@ -6,6 +6,8 @@ struct counting {
     const struct pm_archive_data *data;
     pm_index metric;
     int64_t edges_ns[EXPORT_STRETCHES + 1];
+    /* the same, open where the run begins and ends: samples may be a little beyond */
+    int64_t asked_ns[EXPORT_STRETCHES + 1];
     int64_t *amounts; /* [n_threads * EXPORT_STRETCHES] */
     bool overflow;
 };
@@ -75,7 +77,12 @@ static void choose_edges(struct counting *c, const struct pm_trace *trace,
     if (to_ns < from_ns)
         to_ns = from_ns;
     for (int i = 0; i <= EXPORT_STRETCHES; i++)
-        c->edges_ns[i] = from_ns + (int64_t)((double)(to_ns - from_ns) * i / EXPORT_STRETCHES);
+        c->asked_ns[i] = c->edges_ns[i] =
+            from_ns + (int64_t)((double)(to_ns - from_ns) * i / EXPORT_STRETCHES);
+    if (from_ns == 0)
+        c->asked_ns[0] = INT64_MIN;
+    if (to_ns == pm_trace_run_ns(trace))
+        c->asked_ns[EXPORT_STRETCHES] = INT64_MAX;
 }
 
 static enum pm_status visit_metrics(struct counting *c, struct pm_trace *trace,
@@ -92,7 +99,7 @@ static enum pm_status visit_metrics(struct counting *c, struct pm_trace *trace,
             continue;
         memset(c->amounts, 0, n * sizeof *c->amounts);
         enum pm_status status =
-            pm_archive_each_part(c->data, NULL, c->edges_ns, EXPORT_STRETCHES, add_parts, c, err);
+            pm_archive_each_part(c->data, NULL, c->asked_ns, EXPORT_STRETCHES, add_parts, c, err);
         if (status != PM_OK)
             return status;
         counter.metric = metric->name;
