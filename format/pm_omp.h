@@ -22,7 +22,8 @@ enum pm_omp_told {
     /* The next construct that the library is called for is there; a barrier follows, or none. */
     PM_OMP_NEXT = PM_OMP_FIRST,
     PM_OMP_NEXT_NOWAIT,
-    PM_OMP_LOOP, /* a loop begins that is divided without a call */
+    PM_OMP_INNER, /* the loop, or sections, that the region which is next consists of */
+    PM_OMP_LOOP,  /* a loop begins that is divided without a call */
     PM_OMP_LOOP_NOWAIT,
     PM_OMP_SHARE,  /* the loop that the library was called for is divided so */
     PM_OMP_MASTER, /* in the thread that does it */

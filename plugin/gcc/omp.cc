@@ -331,8 +331,17 @@ static bool is_combined_region(const std::vector<struct omp_construct> &list, in
     return gimple_code(around) == GIMPLE_OMP_PARALLEL && gimple_omp_parallel_combined_p(around);
 }
 
-/* A loop that is handed out by the library begins with a call, but for those that begin with their
- * region: anything between these two would part them. */
+/* What a region consists of may begin with it: anything between these two would part them. */
+static void tell_work(const std::vector<struct omp_construct> &list, const struct omp_construct &c,
+                      gimple *stmt, tree source)
+{
+    if (is_combined_region(list, c.outer))
+        tell_before(list[c.outer].entry, PM_OMP_INNER, source, {}, NULL_TREE);
+    else
+        tell_next(stmt, source);
+}
+
+/* A loop that is handed out by the library begins with a call. */
 static void tell_loop(const std::vector<struct omp_construct> &list, const struct omp_construct &c,
                       gomp_for *stmt, tree source)
 {
@@ -343,8 +352,7 @@ static void tell_loop(const std::vector<struct omp_construct> &list, const struc
                      !fd.ordered && c.cont != NULL;
     bool has_call = !is_static || fd.have_reductemp || fd.have_pointer_condtemp;
     if (!is_static) {
-        if (!is_combined_region(list, c.outer) || fd.have_ordered)
-            tell_next(stmt, source);
+        tell_work(list, c, stmt, source);
         return;
     }
     std::vector<tree> n;
@@ -416,8 +424,7 @@ static void tell_construct(const std::vector<struct omp_construct> &list,
             tell_loop(list, c, as_a<gomp_for *>(stmt), source);
         break;
     case GIMPLE_OMP_SECTIONS:
-        if (!is_combined_region(list, c.outer))
-            tell_next(stmt, source);
+        tell_work(list, c, stmt, source);
         break;
     case GIMPLE_OMP_SINGLE:
         tell_single(c, stmt, source);

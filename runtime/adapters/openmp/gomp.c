@@ -381,6 +381,24 @@ static void run_region(void *data)
     omp_region_end(region, &body);
 }
 
+/* Regions that begin with what they consist of. */
+static void begin_with_loop(struct omp_region *region, uintptr_t site, const char *schedule)
+{
+    region->loop = region->inner ? omp_loop_at(site, region->inner, schedule)
+                                 : omp_loop_of(region->body, site, schedule);
+    region->inner = NULL;
+}
+static void begin_with_parts(struct omp_region *region, uintptr_t site)
+{
+    if (region->inner) {
+        region->loop = omp_sentence_at(THING_PARTS, site, region->inner);
+        region->loop_end = omp_sentence_at(THING_PARTS_END, site, region->inner);
+    } else {
+        region->loop = omp_sentence_of(THING_PARTS, region->body, site);
+    }
+    region->inner = NULL;
+}
+
 /* As the construct's end would have ended, it ends here; the team's own barrier follows. */
 #define REGION(type, name, parameters, make, arguments, body, data)                                \
     OMP_REAL(type, name, parameters)                                                               \
@@ -404,16 +422,15 @@ REGION(unsigned, GOMP_parallel_reductions, (BODY, unsigned n_threads, unsigned f
 
 #define SECTIONS(b, d) (b, d, n_threads, count, flags)
 REGION(int, GOMP_parallel_sections, (BODY, unsigned n_threads, unsigned count, unsigned flags),
-       region.loop = omp_sentence_of(THING_PARTS, (const void *)body, site), SECTIONS, body, data)
+       begin_with_parts(&region, site), SECTIONS, body, data)
 
 #define LOOP(b, d) (b, d, n_threads, start, end, step, chunk, flags)
 #define LOOP_REGION(name)                                                                        \
     REGION(                                                                                      \
         int, name,                                                                               \
         (BODY, unsigned n_threads, long start, long end, long step, long chunk, unsigned flags), \
-        (region.loop = omp_loop_of((const void *)body, site, schedule_of(#name, 0)),             \
-         region.step = step),                                                                    \
-        LOOP, body, data)
+        (begin_with_loop(&region, site, schedule_of(#name, 0)), region.step = step), LOOP, body, \
+        data)
 LOOP_REGION(GOMP_parallel_loop_static)
 LOOP_REGION(GOMP_parallel_loop_dynamic)
 LOOP_REGION(GOMP_parallel_loop_guided)
@@ -423,8 +440,7 @@ LOOP_REGION(GOMP_parallel_loop_nonmonotonic_guided)
 #define RUNTIME_LOOP(b, d) (b, d, n_threads, start, end, step, flags)
 #define RUNTIME_LOOP_REGION(name)                                                                  \
     REGION(int, name, (BODY, unsigned n_threads, long start, long end, long step, unsigned flags), \
-           (region.loop = omp_loop_of((const void *)body, site, schedule_of(#name, 0)),            \
-            region.step = step),                                                                   \
+           (begin_with_loop(&region, site, schedule_of(#name, 0)), region.step = step),            \
            RUNTIME_LOOP, body, data)
 RUNTIME_LOOP_REGION(GOMP_parallel_loop_runtime)
 RUNTIME_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_runtime)

@@ -80,6 +80,7 @@ struct omp_thread {
     /* What the plugin tells of the construct that the library is called for next; next NULL:
      * nothing. */
     const char *next;
+    const char *inner; /* the same of what the next region consists of */
     bool next_waits;
     uint64_t n_chunks, n_iterations; /* that are not told yet */
     uint64_t n_waits, tasks_ns;      /* waits that have begun; tasks that were done in them */
@@ -246,7 +247,8 @@ struct omp_region {
     void *first; /* libgomp looks at it where it is there for reductions of tasks */
     void *body, *data;
     const char *function; /* that it is in */
-    struct pm_sentence region, end, loop;
+    struct pm_sentence region, end, loop, loop_end;
+    const char *inner; /* the place of what it consists of; NULL: it begins with it, or not told */
     long step;
     struct pm_cause cause;
     const struct omp_thread *primary; /* of the thread that has met it */
@@ -273,6 +275,8 @@ PM_WORDS_INLINE void omp_region_begin(const struct omp_region *region, struct om
     if (!ret_body->is_counted)
         pm_enter(region->region);
     omp_here.step = region->step;
+    omp_here.loop_end = region->loop_end;
+    omp_here.next = region->inner;
     if (region->loop.id && !omp_is_counted(region->loop, 1)) {
         omp_here.loop = region->loop;
         pm_enter(region->loop);

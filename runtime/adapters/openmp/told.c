@@ -63,6 +63,9 @@ OMP_REAL(int, omp_get_team_size, (int level, const char *source, unsigned long n
         omp_here.next = source;
         omp_here.next_waits = level == PM_OMP_NEXT;
         break;
+    case PM_OMP_INNER:
+        omp_here.inner = source;
+        break;
     case PM_OMP_SHARE:
         omp_share(n, chunk);
         break;

@@ -377,7 +377,10 @@ struct omp_region omp_region_of(void *body, void *data, uintptr_t site, const ch
     uintptr_t at = (uintptr_t)body + 1;
     const struct construct *c = construct_of(THING_REGION, at, site, source, NULL),
                            *end = construct_of(THING_REGION_END, at, site, source, NULL);
+    const char *inner = omp_here.inner;
+    omp_here.inner = NULL;
     return (struct omp_region){.body = body,
+                               .inner = inner,
                                .data = data,
                                .function = c->function,
                                .region = {c->sentence},
