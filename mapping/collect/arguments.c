@@ -106,13 +106,17 @@ static bool is_of_function(const struct collect_argument *argument, pm_id functi
                               : collect_is_parameter_of(argument->parameter, function);
 }
 
-/* The function's parameter that refers to the noun; 0: none does. */
-static pm_id parameter_with(const struct collect_arguments *all, pm_id noun, pm_id function)
+enum { MAX_PARAMETERS = 8 };
+
+/* The function's parameters that refer to the noun: how many, at most MAX_PARAMETERS. */
+static uint32_t parameters_with(const struct collect_arguments *all, pm_id noun, pm_id function,
+                                pm_id ret_parameters[MAX_PARAMETERS])
 {
+    uint32_t n = 0;
     for (size_t i = first_of(all, noun); i < all->n && all->list[i].noun == noun; i++)
-        if (is_of_function(&all->list[i], function))
-            return all->list[i].parameter;
-    return 0;
+        if (n < MAX_PARAMETERS && is_of_function(&all->list[i], function))
+            ret_parameters[n++] = all->list[i].parameter;
+    return n;
 }
 
 /* Is it that parameter, of which `parameter` may be another unit's id? */
@@ -143,11 +147,20 @@ void collect_way_add_inlined(struct collect_way *way, const struct collect_code 
 
 /* --- what data stands for --- */
 
+enum { MOST_RESOLVED = 256 };
+
 struct resolving {
     struct collector *c;
     const struct collect_way *way;
     struct touches sure, possible;
     uint32_t n_used; /* steps that told something */
+    /* what was resolved: wrappers that pass two arrays on have two ways to each at each step */
+    struct resolved {
+        pm_id noun;
+        uint32_t from, access;
+        bool is_sure;
+    } done[MOST_RESOLVED];
+    uint32_t n_done;
 };
 
 /* What the statement of a step names. */
@@ -188,28 +201,61 @@ static uint32_t step_of(const struct collect_way *way, const struct collect_bina
     return way->n;
 }
 
+/* False: it was resolved before. *ret_is_full: there is no room to tell. */
+static bool is_new(struct resolving *r, const struct resolved *what, bool *ret_is_full)
+{
+    *ret_is_full = r->n_done == MOST_RESOLVED;
+    for (uint32_t i = 0; i < r->n_done; i++) {
+        const struct resolved *done = &r->done[i];
+        if (done->noun == what->noun && done->from == what->from &&
+            (done->access & what->access) == what->access && done->is_sure == what->is_sure)
+            return false;
+    }
+    if (!*ret_is_full)
+        r->done[r->n_done++] = *what;
+    return true;
+}
+
+/* Of the facts, what the parameter may be in a call of the function. */
+static void keep_of_parameter(const struct collect_arguments *all, pm_id function, pm_id noun,
+                              struct touches *facts)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < facts->n; i++) {
+        pm_id parameters[MAX_PARAMETERS];
+        uint32_t n_parameters = parameters_with(all, facts->list[i].noun, function, parameters);
+        bool is = false;
+        for (uint32_t k = 0; k < n_parameters; k++)
+            is |= is_parameter(all, parameters[k], noun);
+        if (is)
+            facts->list[n++] = facts->list[i];
+    }
+    facts->n = n;
+}
+
 /* Adds what the noun stands for, where the steps from that one on are all that is known. */
 static enum pm_status resolve(struct resolving *r, uint32_t from,
                               const struct collect_binary *binary, pm_id noun, unsigned access,
                               bool is_sure)
 {
-    const struct collect_arguments *all = &r->c->references->arguments;
     struct touches facts = {.c = r->c};
-    uint32_t at = step_of(r->way, binary, noun, from), n = 0;
-    enum pm_status status = at < r->way->n ? facts_of(&r->way->steps[at], &facts) : PM_OK;
+    uint32_t at = step_of(r->way, binary, noun, from);
+    bool is_full;
+    if (!is_new(r, &(struct resolved){noun, from, access, is_sure}, &is_full))
+        return PM_OK;
+    enum pm_status status =
+        at < r->way->n && !is_full ? facts_of(&r->way->steps[at], &facts) : PM_OK;
     if (status != PM_OK)
         return status;
-    for (uint32_t i = 0; i < facts.n; i++) {
-        pm_id parameter = parameter_with(all, facts.list[i].noun, r->way->steps[at].function);
-        if (parameter && is_parameter(all, parameter, noun))
-            facts.list[n++] = facts.list[i];
-    }
-    if (n == 0)
-        add_touch(r, binary, noun, access, is_sure);
-    if (n != 0 && r->n_used < at + 1)
+    if (facts.n)
+        keep_of_parameter(&r->c->references->arguments, r->way->steps[at].function, noun, &facts);
+    if (facts.n == 0)
+        add_touch(r, binary, noun, access, is_sure && !is_full);
+    else if (r->n_used < at + 1)
         r->n_used = at + 1;
-    for (uint32_t i = 0; i < n; i++) {
-        status = resolve(r, at + 1, facts.binary, facts.list[i].noun, access, is_sure && n == 1);
+    for (uint32_t i = 0; i < facts.n; i++) {
+        status =
+            resolve(r, at + 1, facts.binary, facts.list[i].noun, access, is_sure && facts.n == 1);
         if (status != PM_OK)
             return status;
     }
@@ -251,49 +297,75 @@ static enum pm_status find_writes(struct collector *c, pm_id parameter, unsigned
     return PM_OK;
 }
 
-static enum pm_status resolve_passed(struct resolving *r, uint32_t at, const struct touches *facts,
-                                     uint32_t i, pm_id parameter, bool is_sure)
+/* Data that is passed: it may be any of these parameters. */
+struct passed {
+    struct touch fact;
+    pm_id parameters[MAX_PARAMETERS];
+    uint32_t n;
+};
+
+static enum pm_status resolve_passed(struct resolving *r, uint32_t at,
+                                     const struct collect_binary *binary,
+                                     const struct passed *passed, bool is_sure)
 {
     unsigned writes = 0;
-    bool writes_surely = false;
-    enum pm_status status = resolve(r, at + 1, facts->binary, facts->list[i].noun,
-                                    facts->list[i].access, is_sure && parameter);
-    if (status != PM_OK || !parameter)
+    bool all_write = passed->n != 0;
+    enum pm_status status = resolve(r, at + 1, binary, passed->fact.noun, passed->fact.access,
+                                    is_sure && passed->n != 0);
+    if (status != PM_OK)
         return status;
-    status = find_writes(r->c, parameter, &writes, &writes_surely);
-    writes &= ~facts->list[i].access;
-    if (status != PM_OK || !writes)
-        return status;
-    return resolve(r, at + 1, facts->binary, facts->list[i].noun, writes, is_sure && writes_surely);
+    for (uint32_t i = 0; i < passed->n; i++) {
+        unsigned more = 0;
+        bool is_written = false;
+        status = find_writes(r->c, passed->parameters[i], &more, &is_written);
+        if (status != PM_OK)
+            return status;
+        writes |= more;
+        all_write &= is_written;
+    }
+    writes &= ~passed->fact.access;
+    return writes ? resolve(r, at + 1, binary, passed->fact.noun, writes, is_sure && all_write)
+                  : PM_OK;
 }
 
-/* Of what the statement of a step names, only what the function may get. Where one parameter may
- * be several of these, or none is known to get any: nobody knows which. */
+static bool is_among(const pm_id *ids, uint32_t n, pm_id id)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+/* Of what the statement of a step names, only what the function may get. Where that is more than
+ * it has parameters for, or none is known to get any: nobody knows which. */
 static enum pm_status resolve_step(struct resolving *r, uint32_t at)
 {
-    const struct collect_arguments *all = &r->c->references->arguments;
     const struct collect_step *step = &r->way->steps[at];
-    pm_id parameters[TOUCHES_MAX];
+    struct passed list[TOUCHES_MAX];
+    pm_id used[TOUCHES_MAX];
     struct touches facts = {.c = r->c};
-    uint32_t n = 0;
-    bool is_sure = true;
+    uint32_t n = 0, n_used = 0;
     enum pm_status status = facts_of(step, &facts);
     if (status != PM_OK)
         return status;
-    for (uint32_t i = 0; i < facts.n && step->function; i++) {
-        pm_id parameter = parameter_with(all, facts.list[i].noun, step->function);
-        for (uint32_t k = 0; k < n && parameter; k++)
-            is_sure &= parameters[k] != parameter;
-        if (!parameter)
-            continue;
-        facts.list[n] = facts.list[i];
-        parameters[n++] = parameter;
-    }
-    for (uint32_t i = n; i < facts.n && n == 0; i++)
-        parameters[i] = 0;
-    facts.n = n ? n : facts.n;
     for (uint32_t i = 0; i < facts.n; i++) {
-        status = resolve_passed(r, at, &facts, i, parameters[i], is_sure);
+        struct passed *passed = &list[n];
+        passed->fact = facts.list[i];
+        passed->n = parameters_with(&r->c->references->arguments, passed->fact.noun, step->function,
+                                    passed->parameters);
+        n += step->function && passed->n != 0;
+        for (uint32_t k = 0; k < passed->n && n_used < TOUCHES_MAX; k++)
+            if (!is_among(used, n_used, passed->parameters[k]))
+                used[n_used++] = passed->parameters[k];
+    }
+    for (uint32_t i = 0; i < facts.n && n == 0; i++) {
+        status =
+            resolve_passed(r, at, facts.binary, &(struct passed){.fact = facts.list[i]}, false);
+        if (status != PM_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        status = resolve_passed(r, at, facts.binary, &list[i], n <= n_used);
         if (status != PM_OK)
             return status;
     }
@@ -467,14 +539,16 @@ static enum pm_status make_resolved(struct collector *c, struct resolving *r,
 {
     uint32_t nouns[PM_PIF_MAX_NOUNS] = {code->noun}, n = 1;
     struct collect_code at = *code;
-    if (r->n_used == 0 || !add_callers(r, 0, code, nouns, &n))
+    if ((r->sure.n == 0 && r->possible.n == 0) || !add_callers(r, 0, code, nouns, &n))
         return PM_OK;
-    enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, n, ret_sentence);
+    enum pm_status status = PM_OK;
+    if (n > 1)
+        status = collect_long_sentence(c, c->model->executes, nouns, n, ret_sentence);
     if (status != PM_OK || pm_map_get(&c->codes->calls, *ret_sentence))
         return status;
     if (!pm_map_put(&c->codes->calls, *ret_sentence, 2))
         return collect_no_memory(c);
-    for (size_t i = 0; i < code->n_mappings; i++) {
+    for (size_t i = 0; i < code->n_mappings && n > 1; i++) {
         struct collect_mapping mapping = c->model->mappings[code->first_mapping + i];
         mapping.source = *ret_sentence;
         if (pm_map_get(left_out, mapping.destination))
@@ -485,6 +559,28 @@ static enum pm_status make_resolved(struct collector *c, struct resolving *r,
     }
     at.sentence = *ret_sentence;
     return map_resolved(r, &at);
+}
+
+/* A call of a library of which the map says nothing ("write(fd, u, n)"): data that its statement
+ * names is passed, for sure where that is only one. */
+static enum pm_status resolve_passed_on(struct resolving *r, const struct collect_code *code,
+                                        const struct touches *named)
+{
+    uint32_t n_data = 0, sentences[2];
+    for (uint32_t i = 0; i < named->n; i++) {
+        if (ways_of(code, r->c, pm_map_get(&code->binary->nouns, named->list[i].noun), sentences))
+            return PM_OK; /* the map does say something */
+        n_data += named->list[i].is_data;
+    }
+    for (uint32_t i = 0; i < named->n; i++) {
+        if (!named->list[i].is_data)
+            continue;
+        enum pm_status status =
+            resolve(r, 0, code->binary, named->list[i].noun, named->list[i].access, n_data == 1);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 /* left_out: to be released by the caller. */
@@ -501,6 +597,11 @@ static enum pm_status find_resolved(struct resolving *r, const struct collect_co
     status = facts_of(&own, &named);
     if (status != PM_OK)
         return status;
+    if (tuple->kind == PM_MAP_CALL && tuple->n_objects == 0) {
+        status = resolve_passed_on(r, code, &named);
+        if (status != PM_OK)
+            return status;
+    }
     for (uint32_t i = 0; i < tuple->n_objects; i++)
         collect_add_touch(&named, tuple->objects[i].noun, tuple->objects[i].access);
     status = resolve_code(r, code, &named, left_out);
@@ -515,7 +616,7 @@ enum pm_status collect_resolved_sentence(struct collector *c, const struct colle
     uint64_t key = key_of(way, 0, code->noun, 0);
     uint32_t known = pm_map_get(&c->references->arguments.known, key);
     *ret_sentence = known ? known : code->sentence;
-    if (known || way->n == 0 || !code->range || !code->binary->pif)
+    if (known || !code->range || !code->binary->pif)
         return PM_OK;
     enum pm_status status = find_resolved(&r, code, &left_out, ret_sentence);
     pm_map_release(&left_out);

@@ -26,22 +26,31 @@ struct collect_clock_pair {
 
 struct collect_clock {
     struct pm_str node;
-    int64_t counter_ns, clock_ns; /* of its first process */
-    uint32_t tree;                /* equal for all whose distance is known */
+    uint64_t ticks, clock_ns; /* when its first process began */
+    uint32_t tree;            /* equal for all whose distance is known */
     bool is_placed;
     int64_t ahead_ns;           /* of the first clock of its tree */
     int64_t windows[N_WINDOWS]; /* the same, after the second round */
     int64_t doubt_ns;
 };
 
-bool collect_clock_of(struct collect_clocks *clocks, struct pm_str node, int64_t counter_ns,
-                      int64_t clock_ns, uint32_t *ret_clock)
+/* Rates that processes found for themselves differ by some millionths. */
+static bool is_one_clock(const struct collect_clock *clock, uint64_t ticks, double ns_per_tick,
+                         uint64_t clock_ns)
 {
-    enum { SAME_NS = 50000000 };
+    static const double slack_ns = 10e6, slack = 100e-6;
+    double later = (double)clock_ns - (double)clock->clock_ns,
+           counted = ((double)ticks - (double)clock->ticks) * ns_per_tick;
+    double apart = later > counted ? later - counted : counted - later;
+    return ns_per_tick == 0 || apart <= slack_ns + slack * (later < 0 ? -later : later);
+}
+
+bool collect_clock_of(struct collect_clocks *clocks, struct pm_str node, uint64_t ticks,
+                      double ns_per_tick, uint64_t clock_ns, uint32_t *ret_clock)
+{
     for (uint32_t i = 0; i < clocks->n; i++) {
-        const struct collect_clock *clock = &clocks->list[i];
-        int64_t apart = (clock_ns - clock->clock_ns) - (counter_ns - clock->counter_ns);
-        if (pm_str_eq(clock->node, node) && apart < SAME_NS && apart > -SAME_NS) {
+        if (pm_str_eq(clocks->list[i].node, node) &&
+            is_one_clock(&clocks->list[i], ticks, ns_per_tick, clock_ns)) {
             *ret_clock = i;
             return true;
         }
@@ -52,7 +61,7 @@ bool collect_clock_of(struct collect_clocks *clocks, struct pm_str node, int64_t
         return false;
     clocks->list = list;
     list[clocks->n] = (struct collect_clock){
-        .node = node, .counter_ns = counter_ns, .clock_ns = clock_ns, .tree = clocks->n};
+        .node = node, .ticks = ticks, .clock_ns = clock_ns, .tree = clocks->n};
     *ret_clock = clocks->n++;
     return true;
 }

@@ -25,11 +25,11 @@ struct collect_clocks {
     int64_t first_ns, last_ns;
 };
 
-/* Number of the clock of a process that began at that time, by its machine's counter (converted to
- * ns) and by its own clock; node: of its machine, lasting. Processes of one machine have one clock,
- * but in time namespaces. False: memory. */
-bool collect_clock_of(struct collect_clocks *clocks, struct pm_str node, int64_t counter_ns,
-                      int64_t clock_ns, uint32_t *ret_clock);
+/* Number of the clock of a process that began when its machine's counter, and its own clock, showed
+ * this. node: of its machine, lasting. ns_per_tick: of the counter, nearly; 0: not known. Processes
+ * of one machine have one clock, but in time namespaces. False: memory. */
+bool collect_clock_of(struct collect_clocks *clocks, struct pm_str node, uint64_t ticks,
+                      double ns_per_tick, uint64_t clock_ns, uint32_t *ret_clock);
 /* What happened at `before_ns` by the one clock was before what happened at `after_ns` by the
  * other. False: memory. */
 bool collect_clocks_note(struct collect_clocks *clocks, uint32_t before, int64_t before_ns,

@@ -110,9 +110,9 @@ enum pm_status collect_meetings_begin(struct collector *c, const struct pm_run_f
     const struct pm_run_file_process *process = pm_run_file_process(file);
     struct pm_str node = {pm_arena_strndup(&c->arena, process->node.p, process->node.len),
                           process->node.len};
-    if (!node.p ||
-        !collect_clock_of(&all->clocks, node, (int64_t)pm_run_file_to_ns(file, process->start_tsc),
-                          (int64_t)process->start_monotonic_ns, &all->clock))
+    double ns_per_tick = (double)pm_run_file_to_ns(file, 1000000000) / 1e9;
+    if (!node.p || !collect_clock_of(&all->clocks, node, process->start_tsc, ns_per_tick,
+                                     process->start_monotonic_ns, &all->clock))
         return collect_no_memory(c);
     if (n)
         qsort(all->of_file, n, sizeof *all->of_file, compare_places);

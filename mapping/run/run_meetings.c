@@ -7,8 +7,9 @@ enum { DATA = 64 };
 
 static bool is_whole(const struct pm_run_meeting *m)
 {
+    static const uint64_t latest_ns = INT64_MAX / 4; /* of any clock; differences stay numbers */
     return m->kind >= PM_RUN_MEETING_SENT && m->kind <= PM_RUN_MEETING_MEMBER &&
-           m->begin_ns <= m->end_ns;
+           m->begin_ns <= m->end_ns && m->asked_ns <= m->end_ns && m->end_ns <= latest_ns;
 }
 
 static enum pm_status load_chunk(struct pm_run_file *file, const struct run_source *source,

@@ -313,6 +313,42 @@ static bool has_inlined(const struct pm_view *view)
     return false;
 }
 
+/* Of what no sample has a part in, what is known by function or loop only. */
+static double share_by_function(const struct pm_view *view, pm_index metric)
+{
+    const struct pm_graph *graph = view->data->graph;
+    double all = 0, by_function = 0;
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
+        const struct pm_cost *cost = &graph->costs[i];
+        pm_index noun = pm_graph_first_noun(graph, graph->contexts[cost->context].sentence);
+        if (cost->metric != metric)
+            continue;
+        all += (double)cost->value;
+        bool is = noun != PM_NONE && (pm_view_noun_is(view, noun, "symbol") ||
+                                      pm_view_noun_is(view, noun, "loopcode"));
+        by_function += is ? (double)cost->value : 0;
+    }
+    return all > 0 ? by_function / all : 0;
+}
+
+/* What libc's FILEs write is said within libc, and a function may be off. */
+static void warn_of_functions(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    pm_index metric = view->n_metrics ? view->metrics[view->primary] : PM_NONE;
+    const struct pm_view_grouping *by = pm_view_grouping(view);
+    if (metric == PM_NONE || metric == view->cpu_metric || metric == view->wall_metric ||
+        metric == view->samples_metric || pm_view_is_counted(view, view->primary) ||
+        !pm_view_is_at_source(view) || !by->is_fine)
+        return;
+    double share = share_by_function(view, metric);
+    if (share == 0)
+        return;
+    const char *row = by->is_object ? by->no_object : "the function";
+    warn(warner, "%.3g %% of %s is known by function only: %s has it, whatever it is of",
+         100 * share, view->data->graph->metrics[metric].name, row);
+}
+
 /* Samples know which inlined function their code is of; what is said is said in a context. */
 static void warn_of_inlined(struct warner *warner)
 {
@@ -724,6 +760,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_sampling(&warner);
     warn_of_unmapped(&warner);
     warn_of_inlined(&warner);
+    warn_of_functions(&warner);
     warn_of_unmeasured(&warner);
     warn_of_added(&warner);
     warn_of_steal(&warner);

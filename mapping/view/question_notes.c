@@ -640,8 +640,9 @@ static enum pm_status note_without_map(const struct pm_view *view,
                                        struct pm_error *err)
 {
     unsigned sides = sides_of_data(view, question, answer);
-    enum pm_status status = pm_ask_note_ways(view, sides, answer, err);
-    if (status != PM_OK || !sides || pm_ask_is_told(view) || !has_unknown_code(view))
+    bool is_told = false;
+    enum pm_status status = pm_ask_note_ways(view, sides, answer, err, &is_told);
+    if (status != PM_OK || !sides || is_told || !has_unknown_code(view))
         return status;
     struct pm_buf text = PM_BUF_INIT(1024);
     answer->is_partial |= (sides & PM_ASK_ASKED) != 0;

@@ -108,12 +108,12 @@ bool pm_ask_lacks_wall(const struct pm_view *view, struct pm_answer *answer);
 PM_MUST_CHECK enum pm_status pm_ask_note_untimed(struct pm_view *view, struct pm_answer *answer,
                                                  struct pm_error *err);
 
-/* question_ways.c: of what calls say, all is known but what comes by calls that are not. Are all of
- * the view's metrics such? */
-bool pm_ask_is_told(const struct pm_view *view);
-/* sides_of_data: of sentences that ask for data, by their form. */
+/* question_ways.c: of what calls say, all is known but what comes by calls that are not.
+ * sides_of_data: of sentences that ask for data, by their form. *ret_is_told: all of the view's
+ * metrics are such. */
 PM_MUST_CHECK enum pm_status pm_ask_note_ways(const struct pm_view *view, unsigned sides_of_data,
-                                              struct pm_answer *answer, struct pm_error *err);
+                                              struct pm_answer *answer, struct pm_error *err,
+                                              bool *ret_is_told);
 
 /* question_missing.c: nothing was found, and not all programs and objects were measured. */
 PM_MUST_CHECK enum pm_status pm_ask_note_missing(const struct pm_view *view,

@@ -65,8 +65,6 @@ static uint32_t frame_word(const struct sought *frame)
     uint32_t number = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     if (pm_likely(is_word(number, frame)))
         return number;
-    if (__atomic_load_n(&n_frames, __ATOMIC_RELAXED) == PM_WORDS_MAX_FRAMES)
-        return 0;
     uint64_t mask = pm_words_lock();
     number = find_or_add(frame, &n_frames, PM_WORDS_MAX_FRAMES);
     __atomic_store_n(place, number, __ATOMIC_RELEASE);
@@ -97,13 +95,14 @@ static struct active active_at(const struct pm_tls *t, const struct pm_node *nod
     return active;
 }
 
+enum { N_KNOWN = 8, MOST_KEPT = 64 };
+
 /* What was found for a context last: it is the same as long as its frames are. */
 struct pm_known_frames {
     const struct pm_node *context; /* NULL: free, or it is being written */
     uint32_t generation, number, n;
-    struct active list[PM_WORDS_MAX_DEPTH]; /* innermost first */
+    struct active list[MOST_KEPT]; /* innermost first */
 };
-enum { N_KNOWN = 16 };
 
 static struct pm_known_frames *known_of(struct pm_slot *slot, const struct pm_node *context)
 {
@@ -157,18 +156,24 @@ static uint32_t number_of(const struct active *list, uint32_t n, uint32_t genera
     }
     while (n_frames-- > 0) {
         frames[n_frames].a = number;
-        if (number != 0 || frames[n_frames].address != 0)
-            number = frame_word(&frames[n_frames]);
+        if (number == 0 && frames[n_frames].address == 0)
+            continue;
+        uint32_t inner = frame_word(&frames[n_frames]);
+        if (inner == 0) /* no room: those further out are known */
+            break;
+        number = inner;
     }
     return number;
 }
 
-/* Where all of it has room in `known`, that is found at once the next time. */
+/* The next time that is found at once, as long as all frames are the same; that nothing is known,
+ * as long as the innermost are. */
 static void keep(struct pm_known_frames *known, const struct pm_node *context,
                  const struct active *list, uint32_t n, uint32_t generation, uint32_t number)
 {
-    if (known == NULL || n > PM_WORDS_MAX_DEPTH || number == 0)
+    if (known == NULL || (n > MOST_KEPT && number != 0))
         return;
+    n = n < MOST_KEPT ? n : MOST_KEPT;
     pm_store(known->context, NULL);
     pm_barrier();
     for (uint32_t i = 0; i < n; i++)
@@ -202,10 +207,11 @@ static uint32_t frames_here(uintptr_t here, uint32_t generation)
         if (is_dead)
             continue;
         if (n == MOST_NODES)
-            return 0;
+            break;
         list[n++] = active_at(t, node, here);
     }
-    uint32_t number = number_of(list, n, generation);
+    bool is_whole = node->parent == NULL || node->kind == PM_RUN_CAUSE_START;
+    uint32_t number = is_whole ? number_of(list, n, generation) : 0;
     if (all_live)
         keep(known, context, list, n, generation, number);
     return number;

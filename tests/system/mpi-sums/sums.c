@@ -8,7 +8,7 @@
 
 enum { N = 1000, MOST = 64 };
 double left[N], right[N], third[N];
-static double edges[N], inner[N];
+static double edges[N], inner[N], first[N], second[N];
 static int rank, n_ranks;
 
 static struct {
@@ -94,6 +94,14 @@ static void scale(double *values, double by)
     send_one(by);
 }
 
+/* Gets its arrays both ways round: which of them it writes is known within bounds. */
+static KEPT void blend(const double *in, double *out)
+{
+    for (int k = 0; k < N; k++)
+        out[k] = 0.5 * (out[k] + in[k]);
+    send_one(out[0]);
+}
+
 int main(int argc, char **argv)
 {
     double t = 0;
@@ -116,6 +124,9 @@ int main(int argc, char **argv)
         t += sum_elsewhere(third, 4); OF(third, 4);
         t += sum_elsewhere(edges, 1); OF(edges, 1);
         scale(edges, 0.5); note_line(__LINE__, 1); note("writes", "edges", 1); note("array", "edges", 1);
+        blend(first, second); note_line(__LINE__, 1); note("array", "first", 1); note("array", "second", 1); note("writes", "second", 1);
+        if (i % 3 == 0)
+            blend(second, first), note_line(__LINE__, 1), note("array", "first", 1), note("array", "second", 1), note("writes", "first", 1);
         send_one(t); note_line(__LINE__, 1); note("array", "nothing", 1);
     }
     for (int i = 0; i < MOST && truth[i].what[0]; i++)
