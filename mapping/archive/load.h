@@ -103,6 +103,7 @@ struct pm_sampling {
  * that is too large is the largest there is. */
 struct pm_event_counter {
     const char *metric, *problem; /* problem: of the last that has one; "" none */
+    bool is_throttled;            /* the kernel stopped it in some thread */
     int64_t period;               /* the largest; 0: it was read everywhere */
     int64_t n_threads, n_threads_failed, n_closed, enabled_ns, running_ns;
     int64_t most_threads; /* of n_threads, those of one process */

@@ -273,7 +273,9 @@ static enum pm_status read_counter(struct loader *load, sqlite3_stmt *row)
     add_number(&x->running_ns, row, 7);
     x->is_starved |= not_negative(row, 6) > 0 && not_negative(row, 7) == 0;
     x->is_user_only |= sqlite3_column_int(row, 8) != 0;
-    x->problem = *problem ? problem : x->problem;
+    bool tells_more = *problem && strcmp(problem, PM_THROTTLED) != 0;
+    x->is_throttled |= *problem && (!tells_more || pm_str_ends_with(problem, "; " PM_THROTTLED));
+    x->problem = tells_more ? problem : x->problem;
     return PM_OK;
 }
 

@@ -91,6 +91,18 @@ static enum pm_status add_metric(struct collector *c, const struct pm_run_file_c
     return metric.name && metric.unit ? add_known(c, &metric, ret_metric) : collect_no_memory(c);
 }
 
+/* Why it could not be had in some thread; then, whether it was stopped in some. "": neither. */
+static void write_problem(const struct pm_run_file_counter *counter, char *ret, size_t size)
+{
+    const char *why = counter->error_no ? strerror(counter->error_no) : "";
+    if (counter->error_no && counter->type == PM_COUNTER_OF_PAPI)
+        why = "PAPI refused it (the run's notes say why)";
+    else if (counter->error_no && counter->type == PM_COUNTER_OF_PLUGIN)
+        why = "its library refused (the run's notes say why)";
+    snprintf(ret, size, "%s%s%s", why, *why && counter->n_throttled ? "; " : "",
+             counter->n_throttled ? PM_THROTTLED : "");
+}
+
 static enum pm_status write_counter(struct collector *c, const struct pm_run_file_counter *counter)
 {
     sqlite3_stmt *insert = c->writer->statements[INSERT_COUNTER];
@@ -105,14 +117,10 @@ static enum pm_status write_counter(struct collector *c, const struct pm_run_fil
     bind_number(insert, 8, counter->enabled_ns);
     bind_number(insert, 9, counter->running_ns);
     bind_number(insert, 10, counter->is_user_only);
-    if (counter->error_no && counter->type == PM_COUNTER_OF_PAPI)
-        bind_text(insert, 11, "PAPI refused it (the run's notes say why)");
-    else if (counter->error_no && counter->type == PM_COUNTER_OF_PLUGIN)
-        bind_text(insert, 11, "its library refused (the run's notes say why)");
-    else if (counter->error_no)
-        bind_text(insert, 11, strerror(counter->error_no));
-    else if (counter->n_throttled)
-        bind_text(insert, 11, PM_THROTTLED);
+    char problem[200];
+    write_problem(counter, problem, sizeof problem);
+    if (*problem)
+        bind_text(insert, 11, problem);
     return collect_insert(c, INSERT_COUNTER);
 }
 

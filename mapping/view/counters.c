@@ -79,7 +79,7 @@ static bool is_by_overflow(const struct pm_view *view, uint32_t m)
 
 static bool is_throttled(const struct pm_event_counter *counted)
 {
-    return !strcmp(counted->problem, PM_THROTTLED);
+    return counted->is_throttled;
 }
 
 /* Several threads counted, and each had what all of them did since one of them last looked. */

@@ -124,5 +124,6 @@ void pm_sources_unend(void)
 void pm_sources_fork_child(void)
 {
     in_file = NULL;
+    pm_library_fork_child(); /* before all that asks it */
     pm_sources_begin();
 }

@@ -445,5 +445,4 @@ void pm_counters_fork_child(void)
     if (pm_process.counters.n == 0)
         return;
     pm_threads_each(leave);
-    pm_library_fork_child();
 }

@@ -241,6 +241,8 @@ void pm_library_settle(struct pm_sampler *s, struct pm_run_counter *items)
             continue;
         if ((known & 1u << setting->position) != 0)
             counter->value += advance(counter, setting, values[setting->position]);
+        else if (!is_shared(setting) && s->t != &pm_tls) /* what it did since is missing */
+            pm_add_shared(items[i].n_closed, 1);
         pm_counters_settle_one(s, i, counter->value);
         pm_add_shared(items[i].count, counter->value - counter->told.value);
         counter->told.value = counter->value;

@@ -321,6 +321,7 @@ void pm_sample_overflowed(struct pm_sampler *s, uint32_t counter, const void *co
     uint64_t mask = block_signals();
     if (take_lock(s)) { /* else it is read at the end, and has no place */
         struct pm_taken taken = pm_timer_taken(s, context);
+        taken.time_ns = pm_counters_now_ns(s);
         pm_sample_count(s, counter, &taken, pm_process.counters.items[counter].period);
         give_lock(s);
     }

@@ -91,6 +91,7 @@ static int begin(void **unused)
     n_reads = n_ends = 0;
     sampler = new_sampler();
     pm_counters_fork_child(); /* as if nothing had been counted before */
+    pm_library_fork_child();
     pm_library_link(&library, join);
     return 0;
 }

@@ -244,7 +244,9 @@ static uint32_t thread_begin(void **ret_state)
 static uint32_t read_all(void *state, uint64_t *values)
 {
     enum { TURNS = 1000 };
-    uint32_t known = state ? read_sets(state, values) : 0;
+    /* The counter of a thread that runs elsewhere is in a register there (rdpmc): only the thread
+     * itself can read it. */
+    uint32_t known = state && state == own_sets ? read_sets(state, values) : 0;
     for (int i = 0; i < TURNS && shared_items; i++) {
         if (__atomic_exchange_n(&shared_lock, 1, __ATOMIC_ACQUIRE) != 0)
             continue; /* another thread reads; if it takes long, the next reading is soon enough */
