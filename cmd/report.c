@@ -155,8 +155,11 @@ static bool take_time(struct cmd_parse *parse, struct pm_view_options *options, 
     uint64_t n;
     if (key != OPT_OVER_TIME)
         return cmd_take_interval(parse, key, &options->from, &options->to);
-    if (cmd_number(parse, MOST_PARTS, &n))
-        options->over_time = (uint32_t)n;
+    if (!cmd_number(parse, MOST_PARTS, &n))
+        return true;
+    if (n == 0)
+        cmd_usage_error(parse, "option '--over-time' takes a number of parts from 1 on");
+    options->over_time = (uint32_t)n;
     return true;
 }
 

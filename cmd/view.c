@@ -1,10 +1,12 @@
 /* perfmap view */
 #include "cmd/core/archives.h"
-#include "cmd/core/command.h"
 #include "cmd/view_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { OPT_PORT = CMD_KEY_FIRST, OPT_NO_BROWSER, OPT_FOLD, OPT_NO_COMPENSATION };
@@ -24,13 +26,24 @@ static bool has_display(void)
     return false;
 }
 
-/* What the desktop takes for web pages; it comes back at once. */
+/* What the desktop takes for web pages. A browser may be it, or stay its child: nobody waits for
+ * it, and nothing of ours is left to it. */
 static void open_browser(const char *address)
 {
-    const char *const argv[] = {"xdg-open", address, NULL};
-    const struct cmd_command command = {.argv = argv, .is_quiet = true, .timeout_ms = 10000};
-    if (cmd_command_run(&command, NULL) != 0)
-        cmd_talk("no browser could be opened: open the address yourself");
+    pid_t child = fork();
+    if (child == 0) {
+        if (fork() != 0)
+            _exit(0);
+        setsid();
+        int null = open("/dev/null", O_RDWR);
+        for (int fd = 0; fd < 3 && null >= 0; fd++)
+            dup2(null, fd);
+        closefrom(3);
+        execlp("xdg-open", "xdg-open", address, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
 }
 
 /* The end of the command: whoever waits for requests is woken. */

@@ -164,7 +164,10 @@ static bool is_our_host(const struct view_server *server, struct pm_str host)
     if (pm_str_is(host, name))
         return true;
     snprintf(name, sizeof name, "localhost:%u", server->port);
-    return pm_str_is(host, name);
+    if (pm_str_is(host, name))
+        return true;
+    bool is_usual = server->port == 80; /* which browsers leave out */
+    return is_usual && (pm_str_is(host, "127.0.0.1") || pm_str_is(host, "localhost"));
 }
 
 static void answer_path(struct view_server *server, struct view_connection *connection,

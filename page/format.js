@@ -22,6 +22,7 @@ export function unitOf(metric, largest) {
 
 export function numberText(unit, value) {
   if (unit.decimals === 0) return countText(value / unit.size);
+  if (value !== 0 && Math.abs(value / unit.size) < 0.005) return value < 0 ? "> −0.01" : "< 0.01";
   const text = Math.abs(value / unit.size).toFixed(unit.decimals), dot = text.indexOf(".");
   return (value < 0 ? "−" : "") + (dot > 4 ? groups(text.slice(0, dot)) : text.slice(0, dot)) + text.slice(dot);
 }

@@ -42,6 +42,8 @@ function makeNouns(base) {
   const alike = new Map();
   const keyOf = (i) => {
     const k = texts[kind[i]];
+    if (!texts[name[i]] && !texts[file[i]]) return `${k} #${i}`; // nothing tells it from others
+    if (!texts[file[i]] && (k === "loopcode" || k === "code")) return `${k} ${texts[name[i]]} ${parent[i]}`;
     if (k === "loop" || k === "loopcode") return `loop ${texts[file[i]]}:${line[i]}:${column[i]}`;
     if (k === "function" || k === "symbol") return `code ${texts[linkage[i]] || texts[name[i]]}`;
     return `${k} ${texts[name[i]]} ${texts[file[i]]}:${line[i]}:${column[i]} ${parent[i] ? texts[name[at.get(parent[i] - 1)]] : ""}`;

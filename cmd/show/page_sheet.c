@@ -486,8 +486,10 @@ static void choose_metrics(struct sheet *s)
     const struct pm_graph *graph = view->data->graph;
     for (uint32_t m = 0; m < view->n_metrics; m++)
         s->metrics[s->n_metrics++] = view->metrics[m];
+    pm_index wall = pm_graph_find_metric(graph, "wall_ns");
     for (pm_index m = 0; m < graph->n_metrics && s->n_metrics < MOST_METRICS; m++)
-        if (!pm_view_shows(view, m) && m != view->calls_metric && m != view->samples_metric &&
+        if ((m != wall || view->wall_metric != PM_NONE) && !pm_view_lacks_times(view, m) &&
+            !pm_view_shows(view, m) && m != view->calls_metric && m != view->samples_metric &&
             graph->metrics[m].aggregation != PM_AVERAGE && pm_view_is_measured(graph, m))
             s->metrics[s->n_metrics++] = m;
 }

@@ -4,6 +4,7 @@
 #include "mapping/view/annotation.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* Interned names: equal ones are one address. */
 static int compare_files(const void *a_pointer, const void *b_pointer)
@@ -50,11 +51,35 @@ static void put_lines(struct page_chunk *out, const char *text)
     }
 }
 
+/* An archive may name any file, and pages are passed on: only what looks like source is shown. */
+static bool is_source(const char *path)
+{
+    static const char *const ends[] = {
+        ".c",   ".h",   ".cc",  ".hh",  ".cpp", ".hpp", ".cxx", ".hxx", ".c++",  ".h++",
+        ".C",   ".H",   ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".ixx", ".cppm", ".def",
+        ".y",   ".l",   ".f",   ".F",   ".for", ".f77", ".f90", ".F90", ".f95",  ".F95",
+        ".f03", ".F03", ".f08", ".F08", ".s",   ".S",   ".rs",  ".go",  ".d",    ".lua"};
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm-"};
+    struct stat st;
+    bool is = false;
+    if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !is; i++)
+        is = pm_str_ends_with(path, ends[i]);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !is; i++)
+        is = strncmp(path, folders[i], strlen(folders[i])) == 0 && !strstr(path, "/../");
+    return is;
+}
+
 void page_source_write(struct show_page *page, uint32_t number, struct page_chunk *out)
 {
     const char *file = page->files[number];
     char *path, *text;
     pm_annotation_read_source(&page->first, file, &path, &text);
+    if (!is_source(path)) {
+        free(text);
+        text = NULL;
+    }
     pm_json_string(&out->json, "file", file);
     pm_json_string(&out->json, "path", path);
     pm_json_bool(&out->json, "is_there", text != NULL);

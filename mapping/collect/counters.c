@@ -99,8 +99,9 @@ static void write_problem(const struct pm_run_file_counter *counter, char *ret, 
         why = "PAPI refused it (the run's notes say why)";
     else if (counter->error_no && counter->type == PM_COUNTER_OF_PLUGIN)
         why = "its library refused (the run's notes say why)";
-    snprintf(ret, size, "%s%s%s", why, *why && counter->n_throttled ? "; " : "",
-             counter->n_throttled ? PM_THROTTLED : "");
+    snprintf(ret, size, "%s", why);
+    if (counter->n_throttled)
+        snprintf(ret, size, "%s%s" PM_THROTTLED, why, *why ? "; " : "");
 }
 
 static enum pm_status write_counter(struct collector *c, const struct pm_run_file_counter *counter)

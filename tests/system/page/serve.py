@@ -1,10 +1,12 @@
 """The server of `perfmap view`: the same page, for this machine and those who know the address only. serve.py PERFMAP ARCHIVE FOLDER"""
 import http.client
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 
 from browser import Browser
 from check import Checker, all_views
@@ -66,6 +68,26 @@ def is_local(port):
     return True
 
 
+def browser_is_left_alone(perfmap, archive, folder):
+    """What opens the page may stay, or be the browser itself: nobody waits for it, or ends it."""
+    os.makedirs(f"{folder}/desktop", exist_ok=True)
+    with open(f"{folder}/desktop/xdg-open", "w") as script:
+        script.write(f"#!/bin/sh\necho \"$1\" >{folder}/opened\nsleep 3\necho stayed >>{folder}/opened\n")
+    os.chmod(f"{folder}/desktop/xdg-open", 0o755)
+    env = dict(os.environ, DISPLAY=":9", PATH=f"{folder}/desktop:{os.environ['PATH']}")
+    server = subprocess.Popen([perfmap, "view", archive], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    address = server.stdout.readline().strip()
+    port = int(address.split(":")[2].split("/")[0])
+    expect("while a browser opens", ask(port, "/" + address.split("/", 3)[3])[0], 200)
+    server.send_signal(signal.SIGTERM)
+    expect("the end beside a browser", server.wait(60), 0)
+    for _ in range(200):
+        if os.path.exists(f"{folder}/opened") and open(f"{folder}/opened").read() == f"{address}\nstayed\n":
+            return
+        time.sleep(0.1)
+    fail("the browser was ended")
+
+
 def main():
     perfmap, archive, folder = sys.argv[1:4]
     server = subprocess.Popen([perfmap, "view", "--no-browser", archive], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -89,6 +111,7 @@ def main():
         server.send_signal(signal.SIGTERM)
         server.wait(60)
     expect("the end", server.returncode, 0)
+    browser_is_left_alone(perfmap, archive, folder)
     print(f"{checker.n_views} views, {checker.n_numbers} numbers by the server")
 
 
