@@ -47,9 +47,15 @@ void pm_cost_times_put(struct pm_buf *out, uint64_t context_gap, uint64_t timed,
 {
     struct runs_out runs = {.runs = PM_BUF_INIT(1 << 20)};
     double most = 0, sum = 0, given = 0;
-    for (uint32_t i = 0; i < n; i++)
+    uint32_t first = n, end = 0; /* most lists have a few cells */
+    for (uint32_t i = 0; i < n; i++) {
+        if (cells[i] <= 0)
+            continue;
         most = cells[i] > most ? cells[i] : most;
-    for (uint32_t i = 0; i < n && most > 0; i++) {
+        first = first < i ? first : i;
+        end = i + 1;
+    }
+    for (uint32_t i = first; i < end; i++) {
         sum += cells[i];
         double so_far = round(sum / most * FULL_WEIGHT);
         add_weight(&runs, i, (uint32_t)(so_far - given));

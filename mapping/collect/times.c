@@ -58,6 +58,7 @@ struct timer {
     const struct pm_run_file_thread *thread;
     size_t *first_time;        /* by sample, and one more: of thread->times */
     double cells[BUCKETS + 1]; /* of one context; differences, while items are added */
+    uint32_t first, end;       /* of these, what is used */
     double timed;              /* of it */
 };
 
@@ -72,8 +73,11 @@ static void add_item(struct timer *t, const struct collect_timed *item)
         double part = (double)(counts ? time->n_samples : time->value) / whole;
         double each = part * (double)item->value / (time->n_more + 1.0);
         t->timed += part * (double)item->value;
+        uint32_t end = time->first + time->n_more + 1u;
         t->cells[time->first] += each;
-        t->cells[time->first + time->n_more + 1u] -= each;
+        t->cells[end] -= each;
+        t->first = time->first < t->first ? time->first : t->first;
+        t->end = end > t->end ? end : t->end;
     }
 }
 
@@ -81,7 +85,7 @@ static void add_item(struct timer *t, const struct collect_timed *item)
 static uint32_t make_cells(struct timer *t, unsigned shift)
 {
     double sum = 0, ended = 0;
-    for (uint32_t i = 0; i < BUCKETS; i++) {
+    for (uint32_t i = t->first; i <= t->end && i < BUCKETS; i++) {
         sum += t->cells[i];
         ended = sum > 1e-6 * t->timed / BUCKETS ? sum : 0; /* what rounding leaves is none */
         t->cells[i] = 0;
@@ -106,6 +110,8 @@ static void put_metric(struct timer *t, const struct collect_timed *items, size_
         double whole = 0;
         memset(t->cells, 0, sizeof t->cells);
         t->timed = 0;
+        t->first = BUCKETS;
+        t->end = 0;
         for (; i < n && is_of(&items[i], first); i++) {
             add_item(t, &items[i]);
             whole += (double)items[i].value;
