@@ -36,17 +36,28 @@ function quoted(text) {
   return /^[\w./:,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+// Views that `perfmap report` has, too, and foci that it takes by name: none of machine code.
+const PRINTED = new Set(["overview", "costs"]);
+const NAMELESS = new Set(["code", "loopcode", "inline", "kernel", "perfmap", "unknown"]);
+
+function hasCommand(app) {
+  const {state, archive} = app, runner = app.runnerOfOn();
+  const isNamed = (noun) => noun && !NAMELESS.has(noun.kind) && (noun.name || noun.file) && !/[*?[\]\\]/.test(noun.name);
+  return PRINTED.has(state.tab) && state.nouns.every((id) => isNamed(archive.nouns.noun(id))) && !runner?.what.startsWith("(no ");
+}
+
 // What `perfmap report` takes to print the same.
 function commandOf(app) {
   const {state, archive} = app, words = ["perfmap report"];
   if (state.level !== "source") words.push(`--level ${quoted(state.level)}`);
   if (state.tab === "costs") words.push(`--by ${state.by}`);
   if (state.shape === "tree") words.push("--tree");
-  if (state.rule !== "merge") words.push(`--rule ${state.rule}`);
+  else if (state.rule !== "merge") words.push(`--rule ${state.rule}`);
   if (state.metric) words.push(`--metric ${quoted(state.metric)}`);
   for (const id of state.nouns) words.push(`--focus ${quoted(patternOf(archive.nouns.noun(id)))}`);
   const runner = app.runnerOfOn(), kind = state.on.split(":")[0];
   if (runner) words.push(`--on ${quoted(`${kind}:${runner.number ?? runner.name ?? runner.what}`)}`);
+  if (state.tab === "costs") words.push("--limit 0");
   words.push(quoted(archive.archive));
   return words.join(" ");
 }
@@ -63,7 +74,7 @@ function drawFocus(app) {
   if (runner) chips.push(chip("Machine", `${state.on.split(":")[0]} ${runner.what} ${runner.place}`, () => app.change({on: ""})));
   fill($("focus"), el("span", {class: "label"}, "focus"), ...(chips.length ? chips : [el("span", {class: "note"}, "everything")]),
     chips.length > 1 ? link("leave all", () => app.change({nouns: [], on: ""})) : null,
-    link("same in the terminal", () => { copyText(commandOf(app)); say(`copied: ${commandOf(app)}`); }, {title: "copies the command"}));
+    !hasCommand(app) ? null : link("same in the terminal", () => { copyText(commandOf(app)); say(`copied: ${commandOf(app)}`); }, {title: "copies the command"}));
 }
 
 function drawTabs(app) {
