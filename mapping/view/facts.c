@@ -349,6 +349,19 @@ static void warn_of_functions(struct warner *warner)
          100 * share, view->data->graph->metrics[metric].name, row);
 }
 
+/* Samples are at the innermost code, and times of calls at what was timed around it. */
+static void warn_of_other_parts(struct warner *warner)
+{
+    const struct pm_view *view = warner->view;
+    if (!view->options.over_time || !view->n_metrics ||
+        view->metrics[view->primary] != view->wall_metric ||
+        view->over_time.metric != view->cpu_metric)
+        return;
+    warn(warner,
+         "the time of calls has no parts: 'over time' is of CPU time by samples, which is at "
+         "rows of its own ('--metric cpu_ns' shows them)");
+}
+
 /* Samples know which inlined function their code is of; what is said is said in a context. */
 static void warn_of_inlined(struct warner *warner)
 {
@@ -761,6 +774,7 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_unmapped(&warner);
     warn_of_inlined(&warner);
     warn_of_functions(&warner);
+    warn_of_other_parts(&warner);
     warn_of_unmeasured(&warner);
     warn_of_added(&warner);
     warn_of_steal(&warner);
