@@ -227,7 +227,7 @@ void show_add_code_name(const struct pm_view *report, pm_index sentence, struct 
     const struct pm_graph *graph = report->data->graph;
     const struct pm_graph_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 0; i < s->n_nouns; i++)
-        add_code(line, i ? ", called by " : "",
+        add_code(line, pm_view_code_separator(graph, sentence, i),
                  graph->nouns[graph->sentence_nouns[s->first_noun + i]].name);
 }
 

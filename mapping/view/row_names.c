@@ -275,6 +275,16 @@ static void add_verb(const struct pm_view_naming *naming, pm_index verb, struct 
         pm_buf_printf(out, " %s", name);
 }
 
+/* "main+0x184 calls sum, called by ...": a call that is under way (mapping/collect/frames.c). */
+const char *pm_view_code_separator(const struct pm_graph *graph, pm_index sentence, uint32_t at)
+{
+    const struct pm_graph_sentence *s = &graph->sentences[sentence];
+    if (at == 0)
+        return "";
+    bool is_call = !strcmp(graph->verbs[s->verb].name, "Calls");
+    return is_call && at == 1 ? " calls " : ", called by ";
+}
+
 /* Machine code with what called it, "memcpy (libc.so.6), called by sweep+0x40"; of others all
  * nouns: "a, b Sum". */
 static void add_nouns(const struct pm_view_naming *naming, pm_index sentence, bool called,
@@ -283,7 +293,7 @@ static void add_nouns(const struct pm_view_naming *naming, pm_index sentence, bo
     const struct pm_graph *graph = naming->view->data->graph;
     const struct pm_graph_sentence *s = &graph->sentences[sentence];
     for (uint32_t i = 1; i < s->n_nouns; i++) {
-        pm_buf_add_str(out, called && i == 1 ? ", called by " : ", ");
+        pm_buf_add_str(out, called ? pm_view_code_separator(graph, sentence, i) : ", ");
         pm_view_add_code_name(graph->nouns[graph->sentence_nouns[s->first_noun + i]].name, out);
     }
 }

@@ -630,6 +630,8 @@ bool pm_view_noun_is_code(const struct pm_view *view, pm_index noun); /* functio
 bool pm_view_noun_is_loop(const struct pm_view *view, pm_index noun); /* loop or loopcode */
 /* Names of machine code begin with a symbol: "_ZN1a1fEv+0x40" is a::f()+0x40. */
 void pm_view_add_code_name(const char *name, struct pm_buf *out);
+/* What stands between the nouns of a sentence of machine code, before the one at that place. */
+const char *pm_view_code_separator(const struct pm_graph *graph, pm_index sentence, uint32_t at);
 const char *pm_view_base_name(const char *path); /* its last part; lent */
 /* The shortest name that tells a file of the archive from its others; lent. */
 const char *pm_view_short_file(const struct pm_view *view, const char *file);
