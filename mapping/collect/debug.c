@@ -64,6 +64,30 @@ static bool make_file_straight(struct collector *c, struct pm_debug_frame *frame
     return frame->file != NULL;
 }
 
+/* Compilers split functions, and put one part back into the other (libc's mmap): that is no call of
+ * itself. The function's own frame has the place of the inner one. Returns how many are left. */
+static size_t join_split(struct pm_debug_frame *frames, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_debug_frame *inner = kept ? &frames[kept - 1] : NULL;
+        bool is_split = inner && inner->is_inlined && inner->source == PM_DEBUG_DWARF &&
+                        function_name(inner) && function_name(&frames[i]) &&
+                        strcmp(function_name(inner), function_name(&frames[i])) == 0 &&
+                        inner->declared_line_no != 0 &&
+                        inner->declared_line_no == frames[i].declared_line_no;
+        struct pm_debug_frame frame = frames[i];
+        if (is_split) {
+            frame.file = inner->file;
+            frame.line_no = inner->line_no;
+            frame.column_no = inner->column_no;
+            kept--;
+        }
+        frames[kept++] = frame;
+    }
+    return kept;
+}
+
 /* What inlined what at an address, the innermost first: up to MAX_FRAMES. */
 static enum pm_status find_frames(struct collector *c, struct collect_binary *binary,
                                   uint64_t address, struct pm_debug_frame *ret_frames,
@@ -73,6 +97,7 @@ static enum pm_status find_frames(struct collector *c, struct collect_binary *bi
     for (size_t i = 0; i < *ret_n; i++)
         if (!make_file_straight(c, &ret_frames[i]))
             return collect_no_memory(c);
+    *ret_n = join_split(ret_frames, *ret_n);
     return PM_OK;
 }
 
@@ -461,6 +486,7 @@ static enum pm_status note_call(struct collector *c, struct collect_binary *bina
     struct pm_debug_frame frames[MAX_FRAMES];
     struct pm_blame_loop loops[MAX_LOOPS];
     size_t n = binary->debug ? pm_debug_find(binary->debug, address, frames, MAX_FRAMES) : 0;
+    n = join_split(frames, n);
     size_t n_loops = pm_blame_loops(binary->blame, symbol->low, symbol->high - symbol->low, address,
                                     loops, MAX_LOOPS);
     bool ok = pm_map_put(callers, caller_key(symbol, key_name(symbol), 0), 1);
