@@ -89,12 +89,23 @@ struct told {
     bool is_told; /* words cost it */
 };
 
+/* Samples, and switches of the kernel, tell of these: words have no part in it. */
+static bool is_of_samples(const struct pm_view *view, pm_index metric)
+{
+    static const char *const names[] = {"waiting_ns", "preempted_ns", "off_cpu_ns",
+                                        "sampled_wall_ns", "n_samples"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(view->data->graph->metrics[metric].name, names[i]))
+            return true;
+    return metric == view->cpu_metric || metric == view->wall_metric;
+}
+
 static struct told find_told(const struct pm_view *view, const unsigned char *known,
                              pm_index metric)
 {
     const struct pm_graph *graph = view->data->graph;
     struct told told = {0};
-    if (metric == view->cpu_metric || metric == view->wall_metric || metric == view->samples_metric)
+    if (is_of_samples(view, metric))
         return told;
     for (uint32_t i = 0; i < graph->n_costs; i++) {
         const struct pm_cost *cost = &graph->costs[i];
