@@ -41,49 +41,23 @@ static int compare(const void *a, const void *b)
     return (x->parameter > y->parameter) - (x->parameter < y->parameter);
 }
 
-/* The function that the noun lies in; 0: none, or it is no noun. */
-static pm_id function_of(const struct pm_pif *pif, pm_id id)
-{
-    struct pm_pif_noun noun;
-    for (int depth = 0; depth < 64 && id && pm_pif_find_noun(pif, id, &noun); depth++) {
-        if (depth && noun.kind && strcmp(noun.kind, "function") == 0)
-            return id;
-        id = noun.parent;
-    }
-    return 0;
-}
-
-/* ret_list NULL: only counts. */
-static size_t read_facts(const struct collector *c, struct collect_argument *ret_list)
-{
-    pm_id refers = pm_pif_verb_id("Source", "Refers");
-    size_t n = 0;
-    for (const struct collect_binary *binary = c->binaries->first; binary; binary = binary->next)
-        for (size_t i = 0, all = binary->pif ? pm_pif_n_mappings(binary->pif) : 0; i < all; i++) {
-            struct pm_pif_mapping mapping;
-            pm_pif_get_mapping(binary->pif, i, &mapping);
-            if (mapping.source.verb != refers || mapping.source.n_nouns != 1 ||
-                mapping.destination.n_nouns != 1)
-                continue;
-            pm_id parameter = mapping.source.nouns[0];
-            if (ret_list)
-                ret_list[n] = (struct collect_argument){mapping.destination.nouns[0], parameter,
-                                                        function_of(binary->pif, parameter)};
-            n++;
-        }
-    return n;
-}
-
 static enum pm_status make(struct collector *c)
 {
     struct collect_arguments *arguments = &c->references->arguments;
+    struct collect_reference *facts;
     if (arguments->is_made)
         return PM_OK;
-    arguments->n = read_facts(c, NULL);
+    enum pm_status status = collect_read_references(c, &facts, &arguments->n);
+    if (status != PM_OK)
+        return status;
     arguments->list = pm_alloc_array(arguments->n + 1, sizeof *arguments->list);
+    for (size_t i = 0; arguments->list && i < arguments->n; i++)
+        arguments->list[i] = (struct collect_argument){
+            facts[i].to, facts[i].from,
+            collect_function_of_data(facts[i].binary->pif, facts[i].from)};
+    free(facts);
     if (!arguments->list)
         return collect_no_memory(c);
-    read_facts(c, arguments->list);
     qsort(arguments->list, arguments->n, sizeof *arguments->list, compare);
     arguments->is_made = true;
     return PM_OK;
@@ -194,7 +168,7 @@ static void add_touch(struct resolving *r, const struct collect_binary *binary, 
 static uint32_t step_of(const struct collect_way *way, const struct collect_binary *binary,
                         pm_id noun, uint32_t from)
 {
-    pm_id function = binary->pif ? function_of(binary->pif, noun) : 0;
+    pm_id function = binary->pif ? collect_function_of_data(binary->pif, noun) : 0;
     for (uint32_t i = from; function && i < way->n && way->steps[i].function; i++)
         if (way->steps[i].function == function)
             return i;

@@ -18,6 +18,7 @@
 #include "binaries.h"
 #include "collector.h"
 #include "model.h"
+#include "places.h"
 
 #include "format/pm_id.h"
 #include "format/pm_map.h"
@@ -32,11 +33,6 @@
 /* Of a function, of which ids are looked for. */
 enum { PARAMETERS_MAX = 10 };
 
-struct reference {
-    pm_id from, to;
-    const struct collect_binary *binary; /* whose fact it is */
-};
-
 struct object {
     pm_id id;
     uint32_t row;
@@ -44,7 +40,7 @@ struct object {
 };
 
 struct references {
-    struct reference *list; /* by from */
+    struct collect_reference *list; /* by from */
     size_t n;
     struct object *objects; /* of one noun */
     uint32_t n_objects, cap_objects;
@@ -98,7 +94,7 @@ static pm_id returned_id(pm_id function)
 
 static int compare(const void *a, const void *b)
 {
-    const struct reference *x = a, *y = b;
+    const struct collect_reference *x = a, *y = b;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     return x->to < y->to ? -1 : x->to > y->to;
@@ -111,7 +107,7 @@ static bool is_reference(const struct pm_pif_mapping *mapping, pm_id refers)
 }
 
 /* ret_list NULL: only counts. */
-static size_t read_references(const struct collector *c, struct reference *ret_list)
+static size_t read_references(const struct collector *c, struct collect_reference *ret_list)
 {
     pm_id refers = pm_pif_verb_id("Source", "Refers");
     size_t n_found = 0;
@@ -122,16 +118,27 @@ static size_t read_references(const struct collector *c, struct reference *ret_l
             if (!is_reference(&mapping, refers))
                 continue;
             if (ret_list)
-                ret_list[n_found] = (struct reference){mapping.source.nouns[0],
-                                                       mapping.destination.nouns[0], binary};
+                ret_list[n_found] = (struct collect_reference){
+                    mapping.source.nouns[0], mapping.destination.nouns[0], binary};
             n_found++;
         }
     return n_found;
 }
 
+enum pm_status collect_read_references(struct collector *c, struct collect_reference **ret_list,
+                                       size_t *ret_n)
+{
+    *ret_n = read_references(c, NULL);
+    *ret_list = pm_alloc_array(*ret_n + 1, sizeof **ret_list);
+    if (!*ret_list)
+        return collect_no_memory(c);
+    read_references(c, *ret_list);
+    return PM_OK;
+}
+
 static bool is_of_earlier(const void *reference, const void *from)
 {
-    return ((const struct reference *)reference)->from < *(const pm_id *)from;
+    return ((const struct collect_reference *)reference)->from < *(const pm_id *)from;
 }
 
 static size_t first_of(const struct references *all, pm_id from)
@@ -140,7 +147,7 @@ static size_t first_of(const struct references *all, pm_id from)
 }
 
 static enum pm_status add_object(struct collector *c, struct references *all,
-                                 const struct reference *reference, uint32_t own_row)
+                                 const struct collect_reference *reference, uint32_t own_row)
 {
     uint32_t row = pm_map_get(&reference->binary->nouns, reference->to);
     bool is_known = row == 0 || row == own_row;
@@ -199,27 +206,20 @@ static bool is_within(const struct collect_member *member, pm_id id)
     return is && !collect_is_parameter_of(id, member->outermost);
 }
 
-/* 0: of none, as a field or a global variable. */
-static pm_id function_of(const struct reference *reference)
+pm_id collect_function_of_data(const struct pm_pif *pif, pm_id id)
 {
     struct pm_pif_noun noun;
-    pm_id id = reference->to;
-    for (int depth = 0; depth < 64; depth++) {
-        if (!id || !pm_pif_find_noun(reference->binary->pif, id, &noun) || !noun.kind)
-            return 0;
-        if (depth && strcmp(noun.kind, "function") == 0)
-            return id;
-        id = noun.parent;
-    }
-    return 0;
+    if (!id || !pm_pif_find_noun(pif, id, &noun) || !pm_pif_find_noun(pif, noun.parent, &noun))
+        return 0;
+    return collect_function_around(pif, &noun);
 }
 
 /* member NULL: of any code. */
-static bool may_lead(const struct collect_member *member, const struct reference *reference)
+static bool may_lead(const struct collect_member *member, const struct collect_reference *reference)
 {
     if (!member || !member->outermost)
         return true;
-    pm_id function = function_of(reference);
+    pm_id function = collect_function_of_data(reference->binary->pif, reference->to);
     return !function || is_caller(member, function) || !is_within(member, reference->from);
 }
 
@@ -573,7 +573,7 @@ static enum pm_status know_followed(struct collector *c, struct references *all,
 {
     enum pm_status status = PM_OK;
     for (size_t i = 0; i < all->n && status == PM_OK; i++) {
-        const struct reference *reference = &all->list[i];
+        const struct collect_reference *reference = &all->list[i];
         bool is_first = i == 0 || reference[-1].from != reference->from;
         if (!is_first || !pm_map_get(&reference->binary->nouns, reference->from))
             continue;
@@ -646,7 +646,7 @@ static enum pm_status map_passed_on(struct collector *c, struct references *all)
     if (status == PM_OK)
         status = know_external(c, &known);
     for (size_t i = 0; i < all->n && status == PM_OK; i++) {
-        const struct reference reference = all->list[i];
+        const struct collect_reference reference = all->list[i];
         uint32_t row = pm_map_get(&reference.binary->nouns, reference.to);
         const struct object object = {reference.to, row, reference.binary};
         if (row && !pm_map_get(&reference.binary->nouns, reference.from) &&
@@ -718,7 +718,7 @@ static enum pm_status spread_said(struct collector *c, const struct references *
 
 /* A reference or view of C++ that is no parameter: compilers leave little of it where they know
  * what it refers to, though some of its code may still show it. */
-static bool is_local_view(const struct references *all, const struct reference *name)
+static bool is_local_view(const struct references *all, const struct collect_reference *name)
 {
     struct pm_pif_noun noun;
     if (!pm_pif_find_noun(name->binary->pif, name->from, &noun) || !noun.type || !noun.name ||
@@ -734,7 +734,7 @@ static bool is_local_view(const struct references *all, const struct reference *
  * addresses are constants, it shows what the noun refers to. What is done with that is possibly
  * done through the noun. Of local views some code may show it, and most does not. */
 static enum pm_status map_name(struct collector *c, struct references *all, struct pm_map *said,
-                               struct pm_map *shown, const struct reference *name)
+                               struct pm_map *shown, const struct collect_reference *name)
 {
     uint32_t row = pm_map_get(&name->binary->nouns, name->from);
     uint32_t known = is_local_view(all, name) ? 0 : pm_map_get(shown, row);
@@ -803,14 +803,12 @@ static enum pm_status map_the_rest(struct collector *c, struct references *all)
 enum pm_status collect_references_end(struct collector *c)
 {
     struct references all = {0};
-    all.n = read_references(c, NULL);
-    all.list = pm_alloc_array(all.n + 1, sizeof *all.list);
-    if (!all.list)
-        return collect_no_memory(c);
-    read_references(c, all.list);
+    enum pm_status status = collect_read_references(c, &all.list, &all.n);
+    if (status != PM_OK)
+        return status;
     if (all.n)
         qsort(all.list, all.n, sizeof *all.list, compare);
-    enum pm_status status = map_members(c, &all);
+    status = map_members(c, &all);
     for (uint32_t i = 0; i < c->references->n_touches && status == PM_OK;
          i++) { /* it grows meanwhile */
         struct collect_touched touched = c->references->touches[i];

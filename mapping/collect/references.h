@@ -11,6 +11,7 @@
 struct collect_binary;
 struct collector;
 struct pm_code_site;
+struct pm_pif;
 
 /* What code of this run reads or writes. */
 struct collect_touched {
@@ -46,6 +47,18 @@ struct collect_references {
     struct collect_arguments arguments;
 };
 
+/* A fact: {from Refers} maps to {to Refers}. */
+struct collect_reference {
+    pm_id from, to;
+    const struct collect_binary *binary; /* whose fact it is */
+};
+
+/* Of all binaries, in no order; to be freed. */
+PM_MUST_CHECK enum pm_status collect_read_references(struct collector *c,
+                                                     struct collect_reference **ret_list,
+                                                     size_t *ret_n);
+/* The function that data is of; 0: none, as of a field or a global variable, or it is no noun. */
+pm_id collect_function_of_data(const struct pm_pif *pif, pm_id id);
 /* The id is one that units give a parameter of another unit's function. */
 bool collect_is_parameter_of(pm_id id, pm_id function);
 
