@@ -6,6 +6,7 @@
 #include "collector.h"
 #include "contexts.h"
 #include "model.h"
+#include "process.h"
 #include "words.h"
 #include "writer.h"
 
@@ -353,24 +354,27 @@ static bool cut_circles(struct collect_causes *all, struct problems *problems)
     return good;
 }
 
-static void warn(struct collector *c, const struct problems *problems)
+static enum pm_status mark(struct collector *c, const struct problems *problems)
 {
+    enum pm_status status = PM_OK;
     if (problems->n_nowhere)
-        collect_warn(c,
-                     "work was handed over from %u contexts that the run files lack, so it is not "
-                     "known on whose behalf it was done",
-                     problems->n_nowhere);
-    if (problems->n_circles)
-        collect_warn(
+        status = collect_mark(
+            c,
+            "work was handed over from %u contexts that the run files lack, so it is not known on "
+            "whose behalf it was done",
+            problems->n_nowhere);
+    if (problems->n_circles && status == PM_OK)
+        status = collect_mark(
             c,
             "%u contexts are done on behalf of themselves, in a circle: their causes are left out",
             problems->n_circles);
-    if (problems->n_told)
-        collect_warn(
+    if (problems->n_told && status == PM_OK)
+        status = collect_mark(
             c,
             "work came from %u contexts of processes of another run, of which only the names sent "
             "along are known: 'perfmap collect RUN OTHER_RUN -o ARCHIVE' joins runs",
             problems->n_told);
+    return status;
 }
 
 enum pm_status collect_causes_end(struct collector *c)
@@ -395,6 +399,5 @@ enum pm_status collect_causes_end(struct collector *c)
         if (cause)
             status = collect_add_row(c, TABLE_CAUSES, values);
     }
-    warn(c, &problems);
-    return status;
+    return status == PM_OK ? mark(c, &problems) : status;
 }

@@ -388,9 +388,9 @@ static enum pm_status collect_process(struct collector *c, struct run *run, stru
         return collect_no_memory(c);
     }
     if (status != PM_OK) {
-        collect_warn(c, "%s: this process is left out", pm_error_text(&err));
+        status = collect_mark(c, "%s: this process is left out", pm_error_text(&err));
         pm_error_release(&err);
-        return PM_OK;
+        return status;
     }
     uint32_t first_thread = c->processes->n_threads + 1;
     uint64_t sampled_before_ns = c->costs->sampled_cpu_ns;
@@ -755,14 +755,18 @@ static void find_words(struct collector *c, const char *dir)
 static enum pm_status collect_all(struct collector *c, const char *const *run_dirs,
                                   size_t n_run_dirs, const struct pm_collect_options *options)
 {
+    /* in this order: each adds to what those after it write */
+    static enum pm_status (*const ends[])(struct collector *) = {
+        collect_causes_end, collect_inlined_end, collect_costs_end,      collect_heap_end,
+        collect_calls_end,  collect_lacking_end, collect_references_end, collect_binaries_end,
+        collect_model_end,  collect_rows_end};
     enum pm_status status = PM_OK;
     c->joins = n_run_dirs > 1;
     for (size_t i = 0; i < n_run_dirs && !c->has_words; i++)
         find_words(c, run_dirs[i]);
     status = collect_runs(c, run_dirs, n_run_dirs, options->name);
-    if (status != PM_OK)
-        return status;
-    status = collect_meetings_end(c); /* ranks may have folders of their own */
+    if (status == PM_OK)
+        status = collect_meetings_end(c); /* ranks may have folders of their own */
     for (size_t i = 0; i < options->n_pif_paths && status == PM_OK; i++)
         status = collect_user_pif(c, options->pif_paths[i]);
     for (size_t i = 0; i < options->n_costs_paths && status == PM_OK; i++)
@@ -771,25 +775,9 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_binary_file(c, options->binary_paths[i]);
     if (status == PM_OK && options->binary_paths && c->processes->n_executions == 0)
         status = write_no_execution(c, options->name);
-    if (status == PM_OK)
-        status = collect_causes_end(c);
-    if (status == PM_OK)
-        status = collect_inlined_end(c);
-    if (status == PM_OK)
-        status = collect_costs_end(c);
-    if (status == PM_OK)
-        status = collect_heap_end(c);
-    if (status == PM_OK)
-        status = collect_calls_end(c);
-    if (status == PM_OK)
-        status = collect_lacking_end(c);
-    if (status == PM_OK)
-        status = collect_references_end(c);
-    if (status == PM_OK)
-        status = collect_binaries_end(c);
-    if (status == PM_OK)
-        status = collect_model_end(c);
-    return status == PM_OK ? collect_rows_end(c) : status;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && status == PM_OK; i++)
+        status = ends[i](c);
+    return status;
 }
 
 static void release(struct collector *c)

@@ -43,6 +43,7 @@ struct collector {
     bool has_words; /* some run file may name causes */
 };
 
+/* For who collects. What numbers of the archive lack is for its readers: collect_mark. */
 void collect_warn(struct collector *c, const char *format, ...) PM_PRINTF(2, 3);
 PM_MUST_CHECK enum pm_status collect_no_memory(struct collector *c);
 const char *collect_intern(struct collector *c, const char *text); /* NULL: memory */

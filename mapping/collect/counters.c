@@ -60,10 +60,10 @@ static enum pm_status add_known(struct collector *c, const struct collect_metric
         !strcmp(known->description, metric->description) &&
         !strcmp(or_sum(known->aggregation), or_sum(metric->aggregation)))
         return PM_OK;
-    collect_warn(c, "a process counted '%s' (%s), which is a metric of another kind: left out",
-                 metric->name, metric->description);
     *ret_metric = 0;
-    return PM_OK;
+    return collect_mark(c,
+                        "a process counted '%s' (%s), which is a metric of another kind: left out",
+                        metric->name, metric->description);
 }
 
 /* The unit of a metric; its name ends with it where it is a time. 0: it is left out. */

@@ -7,6 +7,7 @@
 #include "collector.h"
 #include "contexts.h"
 #include "costs.h"
+#include "process.h"
 #include "run_names.h"
 #include "words.h"
 #include "writer.h"
@@ -137,11 +138,10 @@ enum pm_status collect_kernel_start(struct collector *c, const char *run_dir)
     if (in)
         fclose(in);
     if (status == PM_ERR_FORMAT || status == PM_ERR_LIMIT || status == PM_ERR_SYSTEM) {
-        collect_warn(c, "%s: %s: what the kernel wrote is left out", path.data,
-                     pm_error_text(c->err));
+        status = collect_mark(c, "%s: %s: what the kernel wrote is left out", path.data,
+                              pm_error_text(c->err));
         pm_error_release(c->err);
         collect_kernel_release(c);
-        status = PM_OK;
     }
     pm_buf_release(&path);
     return status;
@@ -336,11 +336,11 @@ enum pm_status collect_kernel_end(struct collector *c)
             ;
         status = charge(c, &k->inodes[k->files[i].inode - 1], &k->files[i], end - i);
     }
-    if (k->n_nobody)
-        collect_warn(c,
-                     "the kernel wrote %llu bytes of %llu files that no measured context wrote: "
-                     "not charged",
-                     (unsigned long long)k->nobody_bytes, (unsigned long long)k->n_nobody);
+    if (k->n_nobody && status == PM_OK)
+        status = collect_mark(
+            c,
+            "the kernel wrote %llu bytes of %llu files that no measured context wrote: not charged",
+            (unsigned long long)k->nobody_bytes, (unsigned long long)k->n_nobody);
     collect_kernel_release(c);
     return status;
 }

@@ -108,7 +108,7 @@ enum pm_status collect_meetings_begin(struct collector *c, const struct pm_run_f
     for (size_t i = 0; i < n; i++)
         all->of_file[i] = pm_run_file_meeting(file, i);
     const struct pm_run_file_process *process = pm_run_file_process(file);
-    struct pm_str node = {pm_arena_strndup(&c->arena, process->node.p, process->node.len),
+    struct pm_str node = {pm_intern_add(c->strings, process->node.p, process->node.len),
                           process->node.len};
     double ns_per_tick = (double)pm_run_file_to_ns(file, 1000000000) / 1e9;
     if (!node.p || !collect_clock_of(&all->clocks, node, process->start_tsc, ns_per_tick,
@@ -478,22 +478,25 @@ static enum pm_status charge(struct collector *c, uint32_t metric)
     return PM_OK;
 }
 
-static void warn_of_clocks(struct collector *c)
+static enum pm_status mark_clocks(struct collector *c)
 {
     enum { TOLD_FROM_NS = 100000 };
     const struct collect_meetings *all = c->meetings;
     int64_t doubt_ns = all->clocks.n > 1 ? collect_clocks_doubt_ns(&all->clocks) : 0;
+    enum pm_status status = PM_OK;
     if (all->n_apart)
-        collect_warn(c,
-                     "%llu of %u calls of MPI are of machines whose clocks could not be compared: "
-                     "no messages go both ways between them; mpi_wait_ns is at least what is shown",
-                     (unsigned long long)all->n_apart, all->n);
-    if (doubt_ns >= TOLD_FROM_NS)
-        collect_warn(
+        status = collect_mark(
+            c,
+            "%llu of %u calls of MPI are of machines whose clocks could not be compared: no "
+            "messages go both ways between them; mpi_wait_ns is at least what is shown",
+            (unsigned long long)all->n_apart, all->n);
+    if (doubt_ns >= TOLD_FROM_NS && status == PM_OK)
+        status = collect_mark(
             c,
             "clocks of %u machines are known within %.1f ms, by the messages between them: "
             "so is each wait in mpi_wait_ns",
             all->clocks.n, (double)doubt_ns / 1e6);
+    return status;
 }
 
 enum pm_status collect_meetings_end(struct collector *c)
@@ -518,12 +521,14 @@ enum pm_status collect_meetings_end(struct collector *c)
         return collect_no_memory(c);
     all->n_alone += meet_all(all, &visit);
     status = charge(c, metric);
-    warn_of_clocks(c);
-    if (all->n_alone)
-        collect_warn(c,
-                     "%llu of %u calls of MPI have no partner here: ranks whose files are missing, "
-                     "or messages that nobody received, so mpi_wait_ns is at least what is shown",
-                     (unsigned long long)all->n_alone, all->n);
+    if (status == PM_OK)
+        status = mark_clocks(c);
+    if (all->n_alone && status == PM_OK)
+        status = collect_mark(
+            c,
+            "%llu of %u calls of MPI have no partner here: ranks whose files are missing, or "
+            "messages that nobody received, so mpi_wait_ns is at least what is shown",
+            (unsigned long long)all->n_alone, all->n);
     collect_meetings_release(c);
     return status;
 }

@@ -492,6 +492,21 @@ enum pm_status collect_message(struct collector *c, int64_t code, const char *te
     return write_message(c, code, (struct pm_str){text, strlen(text)});
 }
 
+enum pm_status collect_mark(struct collector *c, const char *format, ...)
+{
+    char text[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    collect_warn(c, "%s", text);
+    sqlite3_stmt *insert = c->writer->statements[INSERT_MESSAGE];
+    sqlite3_bind_null(insert, 1);
+    sqlite3_bind_int64(insert, 2, PM_RUN_MSG_NOTE);
+    bind_str(insert, 3, pm_str_of(text));
+    return collect_insert(c, INSERT_MESSAGE);
+}
+
 static enum pm_status write_messages(struct collector *c, const struct pm_run_file *file)
 {
     enum pm_status status = PM_OK;
@@ -535,14 +550,15 @@ static enum pm_status write_sampling(struct collector *c, const struct pm_run_fi
     bind_number(insert, 8, sampling->n_lost);
     if (*problem)
         bind_text(insert, 9, problem);
-    if (sampling->n_threads_failed)
-        collect_warn(c,
-                     "%llu of %llu threads of process %u could not be sampled: their CPU time is "
-                     "not known%s%s",
-                     (unsigned long long)sampling->n_threads_failed,
-                     (unsigned long long)(sampling->n_threads + sampling->n_threads_failed),
-                     pm_run_file_process(file)->pid, *problem ? ": " : "", problem);
-    return collect_insert(c, INSERT_SAMPLING);
+    enum pm_status status = collect_insert(c, INSERT_SAMPLING);
+    if (!sampling->n_threads_failed || status != PM_OK)
+        return status;
+    return collect_mark(c,
+                        "%llu of %llu threads of process %u could not be sampled: their CPU time "
+                        "is not known%s%s",
+                        (unsigned long long)sampling->n_threads_failed,
+                        (unsigned long long)(sampling->n_threads + sampling->n_threads_failed),
+                        pm_run_file_process(file)->pid, *problem ? ": " : "", problem);
 }
 
 /* --- modes of nouns --- */

@@ -46,6 +46,9 @@ PM_MUST_CHECK enum pm_status collect_start_cpu(struct collector *c, const struct
                                                uint32_t thread, uint32_t root_sentence);
 /* A message of the process c->processes->n, as its own are. code: PM_RUN_MSG_*. */
 PM_MUST_CHECK enum pm_status collect_message(struct collector *c, int64_t code, const char *text);
+/* A message of the whole archive, which each report of it says; collect says it as well. */
+PM_MUST_CHECK enum pm_status collect_mark(struct collector *c, const char *format, ...)
+    PM_PRINTF(2, 3);
 /* What measuring cost it, when its samples are placed (own_code_ns). */
 PM_MUST_CHECK enum pm_status collect_overhead(struct collector *c, uint32_t execution,
                                               const struct pm_run_file *file);

@@ -72,9 +72,8 @@ static enum pm_status add_level(struct words *w, const struct pm_run_file_word *
     if (status != PM_OK || c->model->levels[*row - 1].above || *row == c->model->base_level)
         return status;
     if (is_below(c, name, above))
-        collect_warn(c, "level '%s' would be above itself, through '%s'", name, above);
-    else
-        c->model->levels[*row - 1].above = above;
+        return collect_mark(c, "level '%s' would be above itself, through '%s'", name, above);
+    c->model->levels[*row - 1].above = above;
     return PM_OK;
 }
 
@@ -347,13 +346,12 @@ static enum pm_status add_metric(struct words *w, const struct pm_run_file_word 
     if (status != PM_OK || c->costs->n_metrics > n_known)
         return status;
     const struct collect_metric *known = &c->costs->metrics[*row - 1];
-    if (*row <= N_OWN_METRICS || strcmp(known->unit, metric.unit) != 0) {
-        collect_warn(c,
-                     "the program counts '%s' in '%s', which is a metric of another kind: left out",
-                     metric.name, metric.unit);
-        *row = 0;
-    }
-    return PM_OK;
+    if (*row > N_OWN_METRICS && strcmp(known->unit, metric.unit) == 0)
+        return PM_OK;
+    *row = 0;
+    return collect_mark(
+        c, "the program counts '%s' in '%s', which is a metric of another kind: left out",
+        metric.name, metric.unit);
 }
 
 /* A call is the sentence that it says. */

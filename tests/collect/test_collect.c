@@ -751,6 +751,8 @@ static void damaged_run_files_are_collected_as_far_as_they_go(void **state)
     assert_string_equal(ask("SELECT sum(value) FROM costs WHERE metric = 1"), "160");
     assert_string_equal(ask("SELECT count(*) FROM named_nouns WHERE name = 'unknown code'"), "1");
     assert_string_equal(ask("SELECT count(*) FROM messages WHERE code = -1"), "1");
+    assert_string_equal(ask("SELECT text FROM messages WHERE process IS NULL AND code = 0"),
+                        "'x.run/102.0.pmr' is not a run file: this process is left out");
 }
 
 /* A statement that is named by its place, and one that only looks so. */

@@ -1,5 +1,6 @@
 /* Calls that processes take part in together: who waited for whom, and how long. */
 #include "mapping/archive/archive.h"
+#include "mapping/archive/load.h"
 #include "mapping/collect/collect.h"
 #include "../run/make_run.h"
 
@@ -76,6 +77,18 @@ static bool warns(const char *text)
     for (size_t i = 0; i < result.n_warnings; i++)
         found |= strstr(result.warnings[i], text) != NULL;
     pm_collect_result_release(&result);
+    return found;
+}
+
+/* So that each report of the archive says it. */
+static bool is_marked(const char *text)
+{
+    struct pm_archive_data *data;
+    bool found = false;
+    assert_int_equal(pm_archive_load("x.perfmap", 0, NULL, &data), PM_OK);
+    for (uint32_t i = 0; i < data->n_messages; i++)
+        found |= data->messages[i].process == PM_NONE && strstr(data->messages[i].text, text);
+    pm_archive_data_free(data);
     return found;
 }
 
@@ -228,6 +241,7 @@ static void who_is_missing_is_said(void **state)
     WRITE(0, GROUP(PM_RUN_MEETING_ALL, 100, 510, -1), SENT(600, 700, 2, 5));
     WRITE(1, GROUP(PM_RUN_MEETING_ALL, 300, 510, -1));
     assert_true(warns("3 of 3 calls of MPI have no partner here"));
+    assert_true(is_marked("3 of 3 calls of MPI have no partner here"));
     assert_int_equal(waited(0), 200); /* at least */
 }
 
