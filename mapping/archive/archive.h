@@ -32,9 +32,9 @@
 #define PM_IN_TURNS ", in turns"
 
 #define PM_ARCHIVE_APPLICATION_ID 0x50464d50 /* "PFMP" */
-#define PM_ARCHIVE_VERSION 7
-/* Those before are read, too: 6 had no times of costs, 5 packed traces with zlib, and 4 had each
- * noun's file and name in full. */
+#define PM_ARCHIVE_VERSION 8
+/* Those before are read, too: 7 had no steps of traces, 6 no times of costs, 5 packed traces with
+ * zlib, and 4 had each noun's file and name in full. */
 #define PM_ARCHIVE_OLDEST_VERSION 4
 
 struct pm_archive;

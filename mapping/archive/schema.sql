@@ -200,3 +200,11 @@ CREATE TABLE trace_blocks (          -- some 65536 events each; data: mapping/ar
     data BLOB NOT NULL,
     PRIMARY KEY (thread, number)
 );
+CREATE TABLE trace_steps (           -- whose time it was, in steps of 2^level ns: threads with several blocks. data: mapping/archive/trace_steps.h
+    thread INTEGER NOT NULL REFERENCES threads,
+    level INTEGER NOT NULL,          -- 0: steps of 64 blocks, each of its own level
+    first INTEGER NOT NULL,          -- number of the first step; with level 0 of the first block
+    start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (thread, level, first)
+);

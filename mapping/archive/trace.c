@@ -2,6 +2,7 @@
 
 #include "../base/arena.h"
 #include "../base/map.h"
+#include "trace_shares.h"
 
 #include <stdlib.h>
 
@@ -327,19 +328,21 @@ const struct pm_trace_name *pm_trace_name(struct pm_trace *trace, uint32_t sente
 
 /* --- events --- */
 
+static struct pm_trace_clock clock_of(const struct pm_trace_thread *thread)
+{
+    return (struct pm_trace_clock){thread->process_start_ns, thread->tick_hz};
+}
+
 static uint64_t to_ns(const struct pm_trace_thread *thread, uint64_t ticks)
 {
-    uint64_t s = ticks / thread->tick_hz, rest = ticks % thread->tick_hz;
-    if (rest <= UINT64_MAX / 1000000000u && s < INT64_MAX / 1000000000u) /* 64 bits will do */
-        return s * 1000000000u + rest * 1000000000u / thread->tick_hz;
-    unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / thread->tick_hz;
-    return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+    const struct pm_trace_clock since_zero = {.tick_hz = thread->tick_hz};
+    return pm_trace_time_of(&since_zero, ticks);
 }
 
 static uint64_t time_of(const struct pm_trace_thread *thread, uint64_t ticks)
 {
-    uint64_t ns = to_ns(thread, ticks);
-    return ns > INT64_MAX - thread->process_start_ns ? INT64_MAX : thread->process_start_ns + ns;
+    const struct pm_trace_clock clock = clock_of(thread);
+    return pm_trace_time_of(&clock, ticks);
 }
 
 enum pm_status pm_trace_seek(struct pm_trace *trace, size_t thread, uint64_t from_ns,

@@ -184,6 +184,13 @@ enum pm_status pm_trace_block_read(struct pm_trace_block *block, const void *dat
     return PM_OK;
 }
 
+void pm_trace_block_bytes(const struct pm_trace_block *block, const void **ret_bytes,
+                          size_t *ret_len)
+{
+    *ret_bytes = block->bytes;
+    *ret_len = (size_t)(block->end - block->bytes);
+}
+
 bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks)
 {
     const unsigned char *tag = block->tag, *at = block->time;

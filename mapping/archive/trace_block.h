@@ -66,6 +66,7 @@ struct pm_trace_block_about {
     uint32_t n_open;         /* frames that were open where it begins */
     uint64_t n_cut, n_calls; /* events that were made up; enters of calls, those not counted */
     uint64_t first_ticks, latest_ticks; /* of the first event; the largest */
+    uint64_t before_ticks;              /* the largest of the blocks before; 0: there is none */
 };
 struct pm_trace_block_about pm_trace_block_about(const struct pm_trace_block *block);
 
@@ -100,6 +101,9 @@ PM_MUST_CHECK enum pm_status pm_trace_block_pack(struct pm_trace_block *done,
                                                  struct pm_trace_packer *packer,
                                                  struct pm_error *err, const void **ret_data,
                                                  size_t *ret_len);
+/* What it packed last, as it is unpacked: for trace_shares.h. Lent likewise. */
+void pm_trace_packer_bytes(const struct pm_trace_packer *packer, const void **ret_bytes,
+                           size_t *ret_len);
 
 /* --- reading --- */
 /* PM_ERR_FORMAT, PM_ERR_MEMORY. */
@@ -108,6 +112,9 @@ PM_MUST_CHECK enum pm_status pm_trace_block_read(struct pm_trace_block *block, c
 PM_MUST_CHECK enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error *err,
                                                  struct pm_trace_tick *ret_event,
                                                  bool *ret_has_event);
+/* All of it, unpacked: for trace_shares.h. Lent until the next one is read. */
+void pm_trace_block_bytes(const struct pm_trace_block *block, const void **ret_bytes,
+                          size_t *ret_len);
 /* When the next event is; false: there is none, or it is damaged. */
 bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks);
 /* What is open now, oldest first, the thread's own stack before the others; as enters. i from 0;

@@ -47,8 +47,9 @@ struct trace_writing {
 struct pm_trace_block {
     struct trace_stack stacks[TRACE_N_STACKS];
     uint64_t clock, away,
-        left;       /* left: 1 + when the thread went to foreign stacks; 0: it is not there */
-    size_t n_below; /* apart: frames that were open before and have ended */
+        left;        /* left: 1 + when the thread went to foreign stacks; 0: it is not there */
+    uint64_t latest; /* writing: the largest time so far */
+    size_t n_below;  /* apart: frames that were open before and have ended */
     struct trace_writing writing;
     /* reading: the block unpacked */
     uint32_t *sentences; /* the dictionary */

@@ -108,6 +108,7 @@ static bool begin_with(struct trace_writing *w, const struct pm_trace_block *blo
 {
     size_t n_open = block->stacks[TRACE_OWN].n + block->stacks[TRACE_FOREIGN].n;
     w->about.n_open = (uint32_t)n_open;
+    w->about.before_ticks = block->latest;
     w->clock = block->clock;
     w->away = block->away;
     w->left = block->left;
@@ -158,6 +159,8 @@ bool pm_trace_block_add(struct pm_trace_block *block, const struct pm_trace_tick
     }
     add_number(&w->times, is_back ? block->clock - event->ticks : event->ticks - block->clock);
     block->clock = event->ticks;
+    if (event->ticks > block->latest)
+        block->latest = event->ticks;
     note_ticks(&w->about, event->ticks);
     w->about.n_events++;
     w->about.n_cut += event->flags & PM_TRACE_CUT ? 1 : 0;
@@ -270,6 +273,8 @@ bool pm_trace_block_join(struct pm_trace_block *block, struct pm_trace_block *do
             return false;
     }
     block->clock = done->clock;
+    if (w->about.latest_ticks > block->latest)
+        block->latest = w->about.latest_ticks;
     return true;
 }
 
@@ -292,6 +297,13 @@ struct pm_trace_packer *pm_trace_packer_new(void)
         return packer;
     pm_trace_packer_free(packer);
     return NULL;
+}
+
+void pm_trace_packer_bytes(const struct pm_trace_packer *packer, const void **ret_bytes,
+                           size_t *ret_len)
+{
+    *ret_bytes = packer->whole.p;
+    *ret_len = packer->whole.n;
 }
 
 void pm_trace_packer_free(struct pm_trace_packer *packer)

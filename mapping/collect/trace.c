@@ -19,9 +19,10 @@ struct writer {
     struct collector *c;
     const struct pm_run_file *file;
     const struct collect_names *names;
-    sqlite3_stmt *insert_block, *insert_trace;
+    sqlite3_stmt *insert_block, *insert_trace, *insert_steps;
     struct trace_parts *parts;
-    uint32_t *shown; /* sentences, by noun; 0: not in traces */
+    struct pm_trace_steps_writer *steps; /* of the thread */
+    uint32_t *shown;                     /* sentences, by noun; 0: not in traces */
     uint32_t thread_row, number;
     uint64_t start_ns; /* of the process, from the execution's start */
     uint64_t n_events, n_calls, n_cut, n_bytes;
@@ -91,13 +92,54 @@ static bool list_shown(struct writer *w)
     return w->shown != NULL;
 }
 
+/* A row of coarser steps (trace_steps.h). */
+static enum pm_status write_steps(void *context, unsigned level, uint64_t first, uint64_t start_ns,
+                                  uint64_t end_ns, const void *data, size_t len,
+                                  struct pm_error *err)
+{
+    struct writer *w = context;
+    sqlite3_stmt *insert = w->insert_steps;
+    (void)err; /* w->c->err is the same */
+    bind_number(insert, 1, w->thread_row);
+    bind_number(insert, 2, level);
+    bind_number(insert, 3, first);
+    bind_number(insert, 4, start_ns);
+    bind_number(insert, 5, end_ns);
+    sqlite3_bind_blob64(insert, 6, data, len, SQLITE_STATIC);
+    enum pm_status status = step(w, insert);
+    sqlite3_clear_bindings(insert);
+    return status;
+}
+
+static enum pm_status take_block(struct writer *w, const struct trace_packed *block)
+{
+    enum pm_status status = write_block(w, block);
+    if (status != PM_OK)
+        return status;
+    return pm_trace_steps_add(w->steps, &block->piece, &block->shares, w->c->err);
+}
+
+static struct pm_trace_clock clock_of(const struct writer *w)
+{
+    return (struct pm_trace_clock){w->start_ns, pm_run_file_process(w->file)->tsc_hz};
+}
+
 static enum pm_status write_blocks(struct writer *w, size_t thread)
 {
+    const struct pm_trace_clock clock = clock_of(w);
+    w->steps = pm_trace_steps_writer_new(&clock, write_steps, w);
+    if (!w->steps)
+        return collect_no_memory(w->c);
     const struct trace_packed *block = NULL;
     enum pm_status status;
     while ((status = trace_parts_next(w->parts, thread, w->c->err, &block)) == PM_OK && block)
-        if ((status = write_block(w, block)) != PM_OK)
+        if ((status = take_block(w, block)) != PM_OK)
             break;
+    if (status != PM_OK)
+        goto out;
+    status = pm_trace_steps_end(w->steps, w->c->err);
+out:
+    pm_trace_steps_writer_free(w->steps);
     return status;
 }
 
@@ -164,11 +206,16 @@ static enum pm_status prepare(struct writer *w, const char *path, unsigned n_thr
                            c->err, &w->insert_trace);
     if (status != PM_OK)
         return status;
+    status = pm_archive_prepare(c->writer->archive, "INSERT INTO trace_steps VALUES(?,?,?,?,?,?)",
+                                c->err, &w->insert_steps);
+    if (status != PM_OK)
+        return status;
     struct trace_parts_setting setting = {
         .path = path,
         .file = w->file,
         .sentences = w->shown,
         .start_tsc = pm_run_file_process(w->file)->start_tsc,
+        .clock = clock_of(w),
         .n_threads = n_threads,
         .unknown = unknown_sentence,
         .context = c,
@@ -204,6 +251,7 @@ enum pm_status collect_trace(struct collector *c, uint64_t start_tsc, const char
                      (unsigned long long)n_dropped, (unsigned long long)n_calls);
     sqlite3_finalize(w.insert_block);
     sqlite3_finalize(w.insert_trace);
+    sqlite3_finalize(w.insert_steps);
     free(w.shown);
     return status;
 }

@@ -122,7 +122,32 @@ static bool read_parts(const struct trace_parts *p, struct worker *worker, struc
 
 /* --- packing --- */
 
-static bool pack(struct worker *worker, struct item *item)
+/* Whose time it was, of what was packed last. */
+static bool find_shares(const struct pm_trace_clock *clock, const struct pm_trace_packer *packer,
+                        struct item *item, struct trace_packed *packed)
+{
+    const struct pm_trace_block_about *about = &packed->about;
+    struct pm_trace_piece *piece = &packed->piece;
+    const void *bytes;
+    size_t len;
+    piece->begin_ticks = about->before_ticks ? about->before_ticks : about->first_ticks;
+    piece->n_events = about->n_events;
+    uint64_t latest = about->latest_ticks;
+    piece->level =
+        pm_trace_level_of(clock, latest > piece->begin_ticks ? latest - piece->begin_ticks : 0);
+    const struct pm_trace_stretch stretch = {.clock = *clock,
+                                             .level = piece->level,
+                                             .end_step = UINT64_MAX,
+                                             .before_ticks = about->before_ticks};
+    pm_trace_packer_bytes(packer, &bytes, &len);
+    item->status =
+        pm_trace_block_shares(bytes, len, &stretch, &item->err, &packed->shares, &piece->end_ticks);
+    if (item->status != PM_OK)
+        return false;
+    return true;
+}
+
+static bool pack(const struct pm_trace_clock *clock, struct worker *worker, struct item *item)
 {
     const void *data;
     size_t len;
@@ -144,7 +169,7 @@ static bool pack(struct worker *worker, struct item *item)
     memcpy(packed.data, data, len);
     packed.len = len;
     item->packed[item->n_packed++] = packed;
-    return true;
+    return find_shares(clock, worker->packer, item, &item->packed[item->n_packed - 1]);
 }
 
 /* --- joining --- */
@@ -170,11 +195,12 @@ static void close_line(struct line *line)
 }
 
 /* What was written to the line becomes a block of the item. */
-static bool hand_over(struct worker *worker, struct item *item, struct line *line)
+static bool hand_over(const struct pm_trace_clock *clock, struct worker *worker, struct item *item,
+                      struct line *line)
 {
     if (pm_trace_block_about(line->block).n_events == 0)
         return true;
-    if (!pack(worker, item))
+    if (!pack(clock, worker, item))
         return false;
     if (!pm_trace_block_hand_over(line->block, item->block))
         return no_memory(item);
@@ -221,7 +247,7 @@ static bool add_event(struct trace_parts *p, struct worker *worker, struct item 
     if (!pm_trace_block_add(line->block, &tick))
         return no_memory(item);
     return pm_trace_block_about(line->block).n_events < EVENTS_PER_BLOCK ||
-           hand_over(worker, item, line);
+           hand_over(&setting->clock, worker, item, line);
 }
 
 /* Events up to part n, one by one. */
@@ -236,7 +262,7 @@ static bool add_events(struct trace_parts *p, struct worker *worker, struct item
         if (item->status != PM_OK)
             return false;
         if (!has_event)
-            return hand_over(worker, item, line);
+            return hand_over(&p->setting.clock, worker, item, line);
         if (!add_event(p, worker, item, line, &event))
             return false;
     }
@@ -312,7 +338,7 @@ static void do_step(struct trace_parts *p, struct worker *worker, struct item *i
     else if (item->state == JOINING)
         join(p, worker, item);
     else
-        (void)pack(worker, item); /* the item has the status */
+        (void)pack(&p->setting.clock, worker, item); /* the item has the status */
 }
 
 /* The first failure ends it all. */
@@ -354,8 +380,10 @@ static void work(void *context, unsigned number)
 
 static void empty_item(struct item *item)
 {
-    for (uint32_t i = 0; i < item->n_packed; i++)
+    for (uint32_t i = 0; i < item->n_packed; i++) {
         free(item->packed[i].data);
+        pm_trace_shares_release(&item->packed[i].shares);
+    }
     item->n_packed = 0;
     item->has_block = false;
     pm_error_release(&item->err);

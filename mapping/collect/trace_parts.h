@@ -19,6 +19,7 @@
 #define PM_COLLECT_TRACE_PARTS_H
 
 #include "mapping/archive/trace_block.h"
+#include "mapping/archive/trace_steps.h"
 
 struct pm_run_file;
 struct trace_parts;
@@ -26,9 +27,10 @@ struct trace_parts;
 struct trace_parts_setting {
     const char *path; /* of the file; all is lent until the end */
     const struct pm_run_file *file;
-    const uint32_t *sentences; /* rows, by noun; 0: what is no call, and does not come out */
-    uint64_t start_tsc;        /* ticks count from there */
-    unsigned n_threads;        /* at most; 0: one for each processor */
+    const uint32_t *sentences;   /* rows, by noun; 0: what is no call, and does not come out */
+    uint64_t start_tsc;          /* ticks count from there */
+    struct pm_trace_clock clock; /* of these ticks */
+    unsigned n_threads;          /* at most; 0: one for each processor */
     /* Row of the sentence for nouns that are not known, when there are any. Called once, by any
      * thread while the caller waits in trace_parts_next. */
     enum pm_status (*unknown)(void *context, struct pm_error *err, uint32_t *ret_sentence);
@@ -39,6 +41,8 @@ struct trace_packed {
     struct pm_trace_block_about about;
     void *data;
     size_t len;
+    struct pm_trace_piece piece; /* whose time it was */
+    struct pm_trace_shares shares;
 };
 
 PM_MUST_CHECK enum pm_status trace_parts_open(const struct trace_parts_setting *setting,

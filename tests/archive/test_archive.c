@@ -118,14 +118,14 @@ static void other_files_are_told_apart(void **state)
     sqlite3_close(db);
     refuse("a", PM_ERR_FORMAT, "archive 'a': no such table: cost_lists");
     assert_int_equal(sqlite3_open("a", &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 8", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 9", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    refuse("a", PM_ERR_VERSION, "archive 'a' has version 8, this perfmap reads version 7");
+    refuse("a", PM_ERR_VERSION, "archive 'a' has version 9, this perfmap reads version 8");
     assert_int_equal(sqlite3_open("a", &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     refuse("a", PM_ERR_VERSION,
-           "archive 'a' has version 2, this perfmap reads version 7: collect again");
+           "archive 'a' has version 2, this perfmap reads version 8: collect again");
 }
 
 static void the_schemas_head_and_the_code_agree(void **state)
