@@ -107,6 +107,8 @@ void view_server_close(struct view_server *server)
         end_connection(&server->connections[i]);
     for (uint32_t i = 0; server->chunks && i < show_page_n_chunks(server->page); i++)
         pm_buf_release(&server->chunks[i]);
+    for (uint32_t i = 0; i < VIEW_MAX_PARTS; i++)
+        show_page_close(server->parts[i].page);
     const int fds[] = {server->fd, server->wake[0], server->wake[1]};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
@@ -138,21 +140,98 @@ static void refuse(struct view_connection *connection, const char *status, const
     answer(connection, status, "text/plain; charset=utf-8", body);
 }
 
-static void answer_chunk(struct view_server *server, struct view_connection *connection,
-                         struct pm_str number)
+static void answer_whole(struct view_server *server, struct view_connection *connection,
+                         uint32_t chunk, struct pm_error *err)
 {
-    uint64_t chunk;
-    struct pm_error err = PM_ERROR_INIT;
-    if (!pm_str_to_u64(number, show_page_n_chunks(server->page) - 1, &chunk)) {
-        refuse(connection, "404 Not Found", "there is no such chunk\n");
-        return;
-    }
     struct pm_buf *bytes = &server->chunks[chunk];
-    if (!bytes->len && show_page_chunk(server->page, (uint32_t)chunk, &err, bytes) != PM_OK)
-        refuse(connection, "500 Internal Server Error", pm_error_text(&err));
+    if (!bytes->len && show_page_chunk(server->page, chunk, err, bytes) != PM_OK)
+        refuse(connection, "500 Internal Server Error", pm_error_text(err));
     else
         answer(connection, "200 OK", "application/octet-stream",
                (struct pm_str){bytes->data, bytes->len});
+}
+
+/* --- parts of the run --- */
+
+/* "FROM-TO", both whole numbers of ns. */
+static bool read_part(struct pm_str text, struct view_part *ret_part)
+{
+    struct view_part part = {0};
+    const char *dash = text.len ? memchr(text.p, '-', text.len) : NULL;
+    uint64_t from_ns, to_ns;
+    if (!dash || text.len >= sizeof part.name ||
+        !pm_str_to_u64((struct pm_str){text.p, (size_t)(dash - text.p)}, INT64_MAX, &from_ns) ||
+        !pm_str_to_u64((struct pm_str){dash + 1, text.len - 1 - (size_t)(dash - text.p)}, INT64_MAX,
+                       &to_ns))
+        return false;
+    memcpy(part.name, text.p, text.len);
+    snprintf(part.from, sizeof part.from, "%lluns", (unsigned long long)from_ns);
+    snprintf(part.to, sizeof part.to, "%lluns", (unsigned long long)to_ns);
+    *ret_part = part;
+    return true;
+}
+
+/* As it was kept, or made in place of the one that was not used for longest. */
+static enum pm_status need_part(struct view_server *server, const struct view_part *asked,
+                                struct pm_error *err, struct view_part **ret_part)
+{
+    struct view_part *oldest = &server->parts[0];
+    for (uint32_t i = 0; i < VIEW_MAX_PARTS; i++) {
+        struct view_part *part = &server->parts[i];
+        if (part->page && strcmp(part->name, asked->name) == 0) {
+            part->used = ++server->n_used;
+            *ret_part = part;
+            return PM_OK;
+        }
+        oldest = part->used < oldest->used ? part : oldest;
+    }
+    show_page_close(oldest->page);
+    *oldest = *asked; /* whose texts the page lends */
+    enum pm_status status =
+        show_page_open_part(server->page, oldest->from, oldest->to, err, &oldest->page);
+    oldest->used = oldest->page ? ++server->n_used : 0;
+    *ret_part = oldest;
+    return status;
+}
+
+/* It is the connection's own, for parts come and go. */
+static void answer_part(struct view_server *server, struct view_connection *connection,
+                        uint32_t chunk, const struct view_part *asked, struct pm_error *err)
+{
+    struct view_part *part;
+    enum pm_status status = need_part(server, asked, err, &part);
+    if (status != PM_OK)
+        goto refused;
+    status = show_page_chunk(part->page, chunk, err, &connection->own_body);
+    if (status != PM_OK)
+        goto refused;
+    struct pm_str body = {connection->own_body.data, connection->own_body.len};
+    answer(connection, "200 OK", "application/octet-stream", body);
+    return;
+refused:
+    pm_buf_release(&connection->own_body);
+    refuse(connection, status == PM_ERR_USAGE ? "400 Bad Request" : "500 Internal Server Error",
+           pm_error_text(err));
+}
+
+/* "NUMBER", or "NUMBER/FROM-TO": of that part of the run. */
+static void answer_chunk(struct view_server *server, struct view_connection *connection,
+                         struct pm_str name)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct view_part part;
+    uint64_t chunk;
+    const char *slash = name.len ? memchr(name.p, '/', name.len) : NULL;
+    struct pm_str number = {name.p, slash ? (size_t)(slash - name.p) : name.len};
+    struct pm_str rest = {slash + 1, slash ? name.len - number.len - 1 : 0};
+    uint32_t n = show_page_n_chunks(server->page), n_of_parts = show_page_times_chunk(server->page);
+    if (!pm_str_to_u64(number, n - 1, &chunk) ||
+        (slash && (chunk >= n_of_parts || !read_part(rest, &part))))
+        refuse(connection, "404 Not Found", "there is no such chunk\n");
+    else if (slash)
+        answer_part(server, connection, (uint32_t)chunk, &part, &err);
+    else
+        answer_whole(server, connection, (uint32_t)chunk, &err);
     pm_error_release(&err);
 }
 

@@ -16,13 +16,22 @@
 
 #include "cmd/show/html.h"
 
-enum { VIEW_TOKEN_BYTES = 16, VIEW_MAX_CONNECTIONS = 64 };
+enum { VIEW_TOKEN_BYTES = 16, VIEW_MAX_CONNECTIONS = 64, VIEW_MAX_PARTS = 4 };
 
 struct view_connection;
+
+/* A part of the run that was asked for: "FROM-TO" in ns. */
+struct view_part {
+    char name[48], from[24], to[24];
+    struct show_page *page; /* NULL: free */
+    uint64_t used;          /* the largest one was used last */
+};
 
 struct view_server {
     struct show_page *page;
     struct pm_buf *chunks; /* [show_page_n_chunks], made when they are asked for */
+    struct view_part parts[VIEW_MAX_PARTS];
+    uint64_t n_used;
     struct pm_buf html;
     struct view_connection *connections;
     uint32_t n_connections;

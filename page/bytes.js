@@ -47,7 +47,8 @@ function decodeTexts(bytes, at, n) {
   return out;
 }
 
-export function decodeChunk(bytes) {
+// whole: the chunk that this one is of an interval of; what is the same in both it has not again.
+export function decodeChunk(bytes, whole = null) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 12 || view.getUint32(0, false) !== 0x504d5047)
     throw new Error("this is no data of PerfMap's page: is the file cut off?");
@@ -64,11 +65,13 @@ export function decodeChunk(bytes) {
   if (at !== bytes.length) throw new Error(`the data has ${bytes.length} bytes, not ${at}: is the file cut off?`);
   const decode = ({kind, n, at}) =>
     kind === "s" ? decodeTexts(bytes, at, n) : kind === "f" ? decodeReals(bytes, at, n) : decodeNumbers(bytes, at, n, kind === "d");
+  const same = new Set(directory.same);
   const column = (name) => {
+    if (same.has(name)) return whole.column(name);
     if (!decoded.has(name)) decoded.set(name, columns.has(name) ? decode(columns.get(name)) : null);
     return decoded.get(name);
   };
-  return {directory, column, has: (name) => columns.has(name), get texts() { return column("texts"); }};
+  return {directory, column, has: (name) => columns.has(name) || same.has(name), get texts() { return column("texts"); }};
 }
 
 function fromBase64(text) {
@@ -79,19 +82,19 @@ function fromBase64(text) {
 }
 
 // In the file: elements of at most 32 MB, for browsers give none of the text of huge ones.
-function embedded(number) {
+function embedded(name, number) {
   const parts = [];
   let size = 0;
   for (let i = 0; ; i++) {
-    const element = document.getElementById(`chunk-${number}-${i}`);
+    const element = document.getElementById(`${name}-${number}-${i}`);
     if (!element) break;
     const part = fromBase64(element.textContent);
-    if (part.length !== Number(element.dataset.bytes)) throw new Error(`part ${i} of chunk ${number} is damaged`);
+    if (part.length !== Number(element.dataset.bytes)) throw new Error(`part ${i} of ${name} ${number} is damaged`);
     parts.push(part);
     size += part.length;
     element.remove();
   }
-  if (!parts.length) return null;
+  if (!parts.length) throw new Error(`${name} ${number} is not in this file`);
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
@@ -101,25 +104,28 @@ function embedded(number) {
   return bytes;
 }
 
-// Where chunks come from: the file itself, or the server of `perfmap view`.
-export function chunkSource() {
+export async function ask(address, options = {}) {
+  const answer = await fetch(address, {cache: "no-store", ...options});
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer;
+}
+
+const asked = async (address) => new Uint8Array(await (await ask(address)).arrayBuffer());
+
+function keeping(make) {
   const chunks = new Map();
-  const fetched = async (number) => {
-    const answer = await fetch(`chunk/${number}`, {cache: "no-store"});
-    if (!answer.ok) throw new Error(await answer.text());
-    return new Uint8Array(await answer.arrayBuffer());
+  return (number) => {
+    if (!chunks.has(number)) chunks.set(number, make(number));
+    return chunks.get(number);
   };
+}
+
+// Where chunks come from: the file itself, or the server of `perfmap view`. `part` gives those of an
+// interval; in a file these have no costs (times.js makes them).
+export function chunkSource() {
   const isServed = document.documentElement.dataset.served === "yes";
-  return {
-    isServed,
-    chunk(number) {
-      if (!chunks.has(number))
-        chunks.set(number, (async () => {
-          const bytes = isServed ? await fetched(number) : embedded(number);
-          if (!bytes) throw new Error(`chunk ${number} is not in this file`);
-          return decodeChunk(bytes);
-        })());
-      return chunks.get(number);
-    },
-  };
+  const chunk = keeping(async (number) => decodeChunk(isServed ? await asked(`chunk/${number}`) : embedded("chunk", number)));
+  const ofFile = keeping(async (number) => decodeChunk(embedded("part", number), await chunk(number)));
+  const part = ({from, to}) => (isServed ? keeping(async (number) => decodeChunk(await asked(`chunk/${number}/${from}-${to}`))) : ofFile);
+  return {isServed, chunk, part};
 }

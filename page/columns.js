@@ -78,9 +78,19 @@ export function columnsOf(result, {bounds = false} = {}) {
   if (!sheet.counts_all && (!sheet.is_fine || sheet.shows_calls) && result.total.entries)
     columns.push({key: "n_loop_entries", title: "loop entries", help: "entries of loops inside", width: "7rem", number: (i) => ({value: result.entries[i], isAtLeast: callFlagsOf(result, i) & FLAG.ENTRIES_AT_LEAST && result.entries[i]}),
       cell: (i) => (result.entries[i] ? {text: countText(result.entries[i]), mark: callFlagsOf(result, i) & FLAG.ENTRIES_AT_LEAST ? "≥" : ""} : {})});
+  if (sheet.whole) columns.push(...columnsWithoutTimes(result));
   if (sheet.samples !== null && result.total.samples)
     columns.push({key: "n_samples", title: "samples", width: "5.5rem", number: (i) => ({value: result.samples[i]}), cell: (i) => ({text: result.samples[i] ? countText(result.samples[i]) : ""})});
   return columns;
+}
+
+// What the run was measured by, and nobody knows how much of it was in the interval: empty, with why.
+function columnsWithoutTimes({sheet}) {
+  const {whole, archive} = sheet, why = "when it was is not known, so what of it was in the interval is not known either", out = [];
+  const add = (key, title) => out.push({key, title, help: why, width: "6.5rem", number: () => ({value: null}), cell: () => ({title: why})});
+  for (const m of whole.shownMetrics) if (!sheet.metrics.includes(m)) add(`own_${archive.metrics[m].name}`, metricTitle(archive.metrics[m]));
+  if (whole.shows_calls && sheet.calls === null) add("n_calls", "calls");
+  return out;
 }
 
 function topShares(result) {

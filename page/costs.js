@@ -29,7 +29,7 @@ export function chooseSheet(app, filter, onchange) {
 export function metricsOf(app, sheet) {
   const {archive} = app, asked = archive.metrics.findIndex((m) => m.name === app.state.metric), usual = sheet.metricsFor(app.focus);
   if (asked < 0 || !sheet.metrics.includes(asked)) return usual;
-  return [asked, ...usual.filter((m) => m !== asked)];
+  return asked === usual[0] ? usual : [asked, ...usual.filter((m) => m !== asked)];
 }
 
 export function chooseMetric(app, sheet) {
@@ -102,6 +102,7 @@ export async function renderCosts(app, container) {
   const foot = el("p", {class: "foot"}, `${order.length} rows`, m === null ? "" : ` · total ${amountText(archive.metrics[m], total)} ${metricTitle(archive.metrics[m])}`,
     ` · rule ${ruleOf(app, sheet)}`, state.find ? ` · only what matches “${state.find}”` : "");
   const chosen = result.rows.findIndex((row, i) => result.keep[i] && String(row.key) === state.row);
+  app.chosenRow = chosen >= 0 ? {result, i: chosen} : null;
   fill(container, tools, ...notes(app, result), el("div", {class: "with-details"}, table.element, chosen >= 0 ? details(app, result, chosen) : null), foot);
   app.tables = [table];
 }

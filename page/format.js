@@ -37,7 +37,7 @@ export const percentText = (value) => (value >= 99.95 ? value.toFixed(0) : value
 
 export function metricTitle(metric) {
   const words = {cpu_ns: "CPU time", wall_ns: "wall time", sampled_wall_ns: "wall time by samples", waiting_ns: "waiting",
-    preempted_ns: "preempted", off_cpu_ns: "off CPU"};
+    preempted_ns: "preempted", off_cpu_ns: "off CPU", n_calls: "calls", n_samples: "samples"};
   return words[metric.name] ?? metric.name.replace(/_ns$/, "").replaceAll("_", " ");
 }
 

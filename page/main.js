@@ -11,6 +11,7 @@ import {renderWhere} from "./where.js";
 import {renderSource} from "./source.js";
 import {renderFlame} from "./flame.js";
 import {renderLevels} from "./levels.js";
+import {commandOfInterval, makeStrip} from "./strip.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
 const VIEWS = new Map([
@@ -57,6 +58,7 @@ function commandOf(app) {
   for (const id of state.nouns) words.push(`--focus ${quoted(patternOf(archive.nouns.noun(id)))}`);
   const runner = app.runnerOfOn(), kind = state.on.split(":")[0];
   if (runner) words.push(`--on ${quoted(`${kind}:${runner.number ?? runner.name ?? runner.what}`)}`);
+  words.push(...commandOfInterval(archive));
   if (state.tab === "costs") words.push("--limit 0");
   words.push(quoted(archive.archive));
   return words.join(" ");
@@ -90,7 +92,7 @@ function chooseLook() {
 }
 
 function takeKeys(app) {
-  addEventListener("resize", () => app.tables?.forEach((table) => table.resize()));
+  addEventListener("resize", () => [...(app.tables ?? []), app.strip].forEach((part) => part.resize()));
   addEventListener("keydown", (event) => {
     const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (event.key === "Escape" && isTyping) event.target.blur();
@@ -101,6 +103,7 @@ function takeKeys(app) {
       event.preventDefault();
       $("find").focus();
     } else if (event.key === "?") $("help").showModal();
+    else if (event.key === "t") app.strip.focus();
     else if (event.key === "Escape" && (app.state.nouns.length || app.state.on)) app.change({nouns: [], on: ""});
   });
 }
@@ -120,10 +123,14 @@ async function start() {
     app.tables = [];
     app.afterShown = null;
     drawTabs(app);
-    drawFocus(app);
     if ($("find").value !== app.state.find) $("find").value = app.state.find;
     const container = el("div", {class: `view-${app.state.tab}`});
     try {
+      const take = await app.choosePart();
+      if (mine !== round) return;
+      take();
+      drawFocus(app);
+      await strip.show();
       await view.render(app, container);
       if (mine !== round) return; // something else was asked for meanwhile
       const scrolls = [...$("view").querySelectorAll(".body")].map((b) => b.scrollTop);
@@ -131,6 +138,7 @@ async function start() {
       [...container.querySelectorAll(".body")].forEach((body, i) => { body.scrollTop = app.lastTab === app.state.tab ? scrolls[i] ?? 0 : 0; });
       app.lastTab = app.state.tab;
       app.tables?.forEach((table) => table.resize());
+      strip.mark();
       app.afterShown?.();
       document.documentElement.dataset.ready = String(mine);
     } catch (error) {
@@ -138,6 +146,7 @@ async function start() {
     }
   };
   const app = makeState(archive, render);
+  const strip = app.strip = makeStrip(app, $("strip"));
   app.say = say;
   app.openSource = (file, line) => app.change({tab: "source", file, line, find: "", row: ""});
   Object.assign(app, {columnsOf, orderOf, partsOf, patternOf});

@@ -12,13 +12,14 @@
 // `perfmap report --json` has.
 
 import {exactShare, inclusiveOfRows, shiftsOf} from "./sums.js";
+import {costsWithin, readTimes} from "./times.js";
 
 export const FLAG = {
   CALLS_AT_LEAST: 1, ENTRIES_AT_LEAST: 2, CALLS_UNKNOWN: 4, UNTIMED: 8, INLINED: 16, SAMPLED: 32, COUNTED: 64, DATA_AT_LEAST: 128,
   NOUN: 256, OUTSIDE: 512, UNMAPPED: 1024, SET: 2048, OTHERS_TIME: 4096, MOSTLY_INFERRED: 8192,
 };
 const CONTEXT = {NO_CALL: 1, ENTRIES: 2, INFERRED: 4, ONLY_SAMPLED: 8, CALLS_AT_LEAST: 16, ENTRIES_AT_LEAST: 32};
-const FEW_SAMPLES = 10;
+const FEW_SAMPLES = 10, OFF_CPU = ["waiting_ns", "preempted_ns", "off_cpu_ns"];
 
 export const NO_FOCUS = {nouns: [], threads: null};
 
@@ -98,7 +99,8 @@ function nounsIn(nouns, chosen) {
   return isIn;
 }
 
-function contextsIn(archive, foci, focus) {
+// Foci: a chunk that has the sets of nouns.
+export function contextsIn(archive, foci, focus) {
   const n = archive.nContexts, isIn = new Uint8Array(n).fill(1);
   const {index} = archive.nouns, set = foci.column("focus_set"), count = foci.column("focus_n"), noun = foci.column("focus_noun");
   for (const chosen of focus.nouns) {
@@ -198,7 +200,6 @@ function makeSheet(archive, chunk, entry) {
 
   const sheet = {
     ...d, entry, texts, level: d.level, shape: entry.shape, isTree, archive,
-    shownMetrics: d.metrics ? d.metrics.slice(0, d.n_shown_metrics) : [],
     rule, eachCost,
     contextsIn(focus) {
       const key = JSON.stringify(focus.nouns);
@@ -208,13 +209,42 @@ function makeSheet(archive, chunk, entry) {
       }
       return kept.get(key);
     },
-    // The metrics of a report: in a timed run, of a focus on what only samples met those of samples.
-    metricsFor: (focus) => (isOfSamples(sheet, focus) ? d.metrics_of_samples : sheet.shownMetrics),
+    // The metrics of a report: in a timed run, of a focus on what only samples met those of samples. The
+    // first one, and others that have something there.
+    metricsFor(focus) {
+      const isFew = isOfSamples(sheet, focus), list = isFew ? d.metrics_of_samples : sheet.shownMetrics, isIn = sheet.contextsIn(focus);
+      const used = list.filter((m, i) => i === 0 || hasCost(sheet, m, {...focus, isOfSamples: isFew}, isIn));
+      return Object.assign(used, {areOfSamples: isFew});
+    },
     contextFlags,
     ofContexts,
     rows: (name, focus, metrics) => sumUp(sheet, name, focus, metrics),
   };
+  sheet.shownMetrics = d.metrics ? d.metrics.slice(0, d.n_shown_metrics) : [];
+  if (d.metrics && archive.interval && !archive.source.isServed) chooseOffCpu(sheet);
   return sheet;
+}
+
+// In a file: time off the processor is shown where it is more than a hundredth of what was measured in
+// the interval, as mapping/view/metrics.c has it.
+function chooseOffCpu(sheet) {
+  const {archive, shownMetrics: list} = sheet, isIn = new Uint8Array(archive.nContexts).fill(1);
+  if (sheet.cpu === null || list[0] !== sheet.cpu) return;
+  const sumOf = (m) => {
+    let sum = 0;
+    sheet.eachCost(m, NO_FOCUS, isIn, (c, value) => { sum += value; });
+    return sum;
+  };
+  const off = OFF_CPU.map((name) => archive.metrics.findIndex((m) => m.name === name)).filter((m) => sheet.metrics.includes(m)), sums = off.map(sumOf);
+  const all = sumOf(sheet.cpu) + (sheet.has_wall_samples ? 0 : sums.reduce((a, b) => a + b, 0));
+  sheet.off_cpu = off.filter((m, i) => sums[i] > 0.01 * all);
+  sheet.shownMetrics = [sheet.cpu, ...sheet.off_cpu, ...list.filter((m) => m !== sheet.cpu && !off.includes(m))];
+}
+
+function hasCost(sheet, m, focus, isIn) {
+  let has = false;
+  sheet.eachCost(m, focus, isIn, (c, value) => { has ||= value !== 0; });
+  return has;
 }
 
 // As mapping/view/modes.c chooses the time of a focus.
@@ -305,7 +335,7 @@ function withBelow(rule, own) {
 
 // Where waits are: in a view of samples at the statements, else in what was timed.
 function sumUp(sheet, name, asked, metrics) {
-  const focus = {...asked, isOfSamples: Boolean(sheet.metrics_of_samples) && metrics === sheet.metrics_of_samples};
+  const focus = {...asked, isOfSamples: Boolean(metrics.areOfSamples)};
   const {archive} = sheet, rule = sheet.rule(name), isIn = sheet.contextsIn(focus), n = rule.rows.length;
   const own = new Map(), inclusive = new Map(), isMachine = sheet.is_machine;
   const collect = (kind, each) => byIndex(rule, sheet.isTree ? nodesOf(rule, kind, each, isMachine) : flatOf(rule, kind, each));
@@ -508,28 +538,31 @@ function isShareUncertain(result, i, value) {
   return (sheet.isTree ? result.samplesInclusive : result.samples)[i] < FEW_SAMPLES && value !== 0 && sampled > value / 3;
 }
 
-// What each runner of a kind has of a row: its own cost, in trees with all below. Under rule split a
-// runner has its part of what is divided.
-export function partsOf(result, i, kind) {
-  const {sheet, rule, focus, rows} = result, {archive} = sheet, isIn = sheet.contextsIn(focus), m = result.primary;
-  const of = archive.runnerOf(kind), parts = new Float64Array(archive.runners.find((r) => r.kind === kind).items.length), {lift, node} = rule, id = rows[i].id;
-  let shareOfContext;
-  if (sheet.isTree) {
-    const within = new Int8Array(rule.nIds).fill(-1);
-    const isWithin = (at) => {
-      if (at < 0 || rule.indexOf[at] < 0) return 0;
-      if (within[at] < 0) within[at] = at === id ? 1 : isWithin(rows[rule.indexOf[at]].parentId ?? -1);
-      return within[at];
-    };
-    shareOfContext = (c, thread) => isWithin(node[sheet.is_machine ? thread : c] - 1);
-  } else {
+// How much of a context's cost on a thread is a row's: in trees all that is below it, too.
+export function shareOfRow(result, i) {
+  const {sheet, rule, rows} = result, {lift, node} = rule, id = rows[i].id;
+  if (!sheet.isTree) {
     const shares = new Float64Array(lift.nClasses);
     for (let k = 0; k < lift.nClasses; k++)
       for (let at = lift.first[k]; at < lift.first[k + 1]; at++) if (lift.part[at] === id) shares[k] += lift.share ? lift.share[at] : 1;
-    shareOfContext = (c) => (lift.classOf[c] ? shares[lift.classOf[c] - 1] : 0);
+    return (c) => (lift.classOf[c] ? shares[lift.classOf[c] - 1] : 0);
   }
+  const within = new Int8Array(rule.nIds).fill(-1);
+  const isWithin = (at) => {
+    if (at < 0 || rule.indexOf[at] < 0) return 0;
+    if (within[at] < 0) within[at] = at === id ? 1 : isWithin(rows[rule.indexOf[at]].parentId ?? -1);
+    return within[at];
+  };
+  return (c, thread) => isWithin(node[sheet.is_machine ? thread : c] - 1);
+}
+
+// What each runner of a kind has of a row: its own cost, in trees with all below. Under rule split a
+// runner has its part of what is divided.
+export function partsOf(result, i, kind) {
+  const {sheet, focus} = result, {archive} = sheet, isIn = sheet.contextsIn(focus), m = result.primary;
+  const of = archive.runnerOf(kind), parts = new Float64Array(archive.runners.find((r) => r.kind === kind).items.length), shareOf = shareOfRow(result, i);
   sheet.eachCost(m, focus, isIn, (c, value, thread) => {
-    const share = shareOfContext(c, thread);
+    const share = shareOf(c, thread);
     if (share) parts[of[thread]] += share * value;
   }, true);
   return parts;
@@ -552,19 +585,56 @@ export function boundsOf(sheet, focus, m) {
 
 // --- the archive ---
 
+// The first chunk of an interval. In a file it has no costs: they are made of when they were.
+function withCosts(base, times, interval) {
+  const made = new Map();
+  for (const [m, lists] of times)
+    for (const [what, values] of Object.entries(costsWithin(lists, interval))) made.set(`cost_${m}_${what}`, values);
+  return {...base, texts: base.texts, has: (name) => made.has(name) || base.has(name), column: (name) => made.get(name) ?? base.column(name)};
+}
+
+// An archive of an interval has `whole`, that of the run, and `interval`.
 export async function openArchive(source) {
-  const base = await source.chunk(0), d = base.directory, n = d.n_contexts;
+  const base = await source.chunk(0);
+  let times = null;
+  const parts = new Map();
+  const archive = makeArchive(base, source.chunk, {
+    source,
+    // By metric; null: it is not known when costs were.
+    times: () => (archive.times_chunk ? (times ??= source.chunk(archive.times_chunk).then(readTimes)) : null),
+    // What begins or ends with the run has all that is known of it there.
+    async within(interval) {
+      const key = `${interval.from}-${interval.to}`, chunk = source.part(interval);
+      if (!parts.has(key)) {
+        if (parts.size > 8) parts.clear();
+        const part = await chunk(0), open = {from: interval.from, to: interval.to >= archive.run_ns ? Infinity : interval.to};
+        const more = {source, interval, whole: archive, run: archive.run, sources: archive.sources, times: archive.times};
+        parts.set(key, makeArchive(source.isServed ? part : withCosts(part, await archive.times(), open), chunk, more));
+      }
+      return parts.get(key);
+    },
+  });
+  return archive;
+}
+
+function makeArchive(base, chunk, more) {
+  const d = base.directory, n = d.n_contexts;
   const back = base.column("context_parent"), parent = new Int32Array(n);
   for (let c = 0; c < n; c++) parent[c] = back[c] ? c - back[c] : -1;
   const sheets = new Map();
   const archive = {
-    ...d, base, source, nContexts: n, parent, nouns: makeNouns(base), runnerOf: (kind) => base.column(`thread_${kind}`),
+    ...d, base, nContexts: n, parent, nouns: makeNouns(base), runnerOf: (kind) => base.column(`thread_${kind}`),
     entry: (level, by, shape) => d.sheets.find((s) => s.level.toLowerCase() === level.toLowerCase() && s.by === by && (!shape || s.shape === shape)),
     async open(entry) {
-      if (!sheets.has(entry.chunk)) sheets.set(entry.chunk, makeSheet(archive, await source.chunk(entry.chunk), entry));
+      if (!sheets.has(entry.chunk)) {
+        const sheet = makeSheet(archive, await chunk(entry.chunk), entry);
+        sheet.whole = archive.whole ? await archive.whole.open(entry) : null;
+        sheets.set(entry.chunk, sheet);
+      }
       return sheets.get(entry.chunk);
     },
     sheet: (level, by, shape = "flat") => archive.open(archive.entry(level, by, shape)),
+    interval: null, whole: null, ...more,
   };
   return archive;
 }

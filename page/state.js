@@ -6,9 +6,9 @@
 
 const DEFAULTS = {
   tab: "overview", level: "source", by: "loop", shape: "flat", rule: "merge", metric: "", nouns: [], on: "", find: "", sort: "", columns: "",
-  bounds: "", file: "", line: 0, row: "", axes: "", across: "",
+  bounds: "", file: "", line: 0, row: "", axes: "", across: "", from: 0, to: 0, strip: "",
 };
-const NUMBERS = new Set(["line"]);
+const NUMBERS = new Set(["line", "from", "to"]);
 
 function read(hash) {
   const state = {...DEFAULTS, nouns: []};
@@ -42,10 +42,22 @@ export function axisOf(noun) {
   return ["Source", "Base"].includes(noun.level) ? "Code" : noun.level;
 }
 
+// The interval that is looked at; null: the whole run.
+export function intervalOf(archive, {from, to}) {
+  const end = archive.run_ns, isPart = from > 0 || (to > 0 && to < end);
+  return archive.times_chunk && isPart && from < (to || end) && from < end ? {from: Math.max(0, Math.round(from)), to: to > 0 && to < end ? Math.round(to) : end} : null;
+}
+
 export function makeState(archive, render) {
   let state = read(location.hash);
   const app = {
-    archive,
+    whole: archive,
+    archive, // what is shown: `whole`, or that of the interval
+    // Before a view is drawn.
+    async choosePart() {
+      const interval = intervalOf(archive, state), part = interval ? await archive.within(interval) : archive;
+      return () => { app.archive = part; };
+    },
     get state() { return state; },
     change(changes, {push = true} = {}) {
       state = {...state, ...changes};

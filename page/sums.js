@@ -8,7 +8,7 @@ export function exactShare(whole, share) {
 }
 
 // A double as an integer divided by a power of two.
-function fractionOf(share) {
+export function fractionOf(share) {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, share);
   const bits = view.getBigUint64(0), exponent = Number((bits >> 52n) & 2047n), mantissa = bits & 0xfffffffffffffn;

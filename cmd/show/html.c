@@ -48,15 +48,17 @@ static void add_base64(struct pm_buf *out, const unsigned char *bytes, size_t n)
     pm_buf_add(out, block, filled);
 }
 
-static void add_chunk(struct pm_buf *out, uint32_t number, const struct pm_buf *bytes)
+/* name: "chunk", or "part" of what the same chunk of an interval has. */
+static void add_chunk(struct pm_buf *out, const char *name, uint32_t number,
+                      const struct pm_buf *bytes)
 {
     uint32_t part = 0;
     for (size_t at = 0; at < bytes->len || part == 0; at += PART_BYTES, part++) {
         size_t n = bytes->len - at < PART_BYTES ? bytes->len - at : PART_BYTES;
         pm_buf_printf(out,
-                      "<script type=\"application/octet-stream\" id=\"chunk-%u-%u\" "
+                      "<script type=\"application/octet-stream\" id=\"%s-%u-%u\" "
                       "data-bytes=\"%zu\">",
-                      number, part, n);
+                      name, number, part, n);
         add_base64(out, (const unsigned char *)bytes->data + at, n);
         pm_buf_add_str(out, "</script>\n");
     }
@@ -68,7 +70,21 @@ struct marker {
     const char *text, *with; /* NULL: chunks */
 };
 
-static void add_page(struct pm_buf *out, bool is_served, const struct pm_buf *chunks, uint32_t n)
+struct chunks {
+    struct pm_buf *whole, *parts; /* [n]; of an interval: empty where there is none */
+    uint32_t n;
+};
+
+static void add_chunks(struct pm_buf *out, const struct chunks *chunks)
+{
+    for (uint32_t i = 0; i < chunks->n; i++) {
+        add_chunk(out, "chunk", i, &chunks->whole[i]);
+        if (chunks->parts[i].len)
+            add_chunk(out, "part", i, &chunks->parts[i]);
+    }
+}
+
+static void add_page(struct pm_buf *out, bool is_served, const struct chunks *chunks)
 {
     const struct marker markers[] = {{"@SERVED@", is_served ? "yes" : "no"},
                                      {"@POLICY@", is_served ? served_policy : file_policy},
@@ -80,8 +96,8 @@ static void add_page(struct pm_buf *out, bool is_served, const struct pm_buf *ch
         pm_buf_add(out, at, (size_t)(found - at));
         if (markers[i].with)
             pm_buf_add_str(out, markers[i].with);
-        for (uint32_t c = 0; !markers[i].with && c < n; c++)
-            add_chunk(out, c, &chunks[c]);
+        else
+            add_chunks(out, chunks);
         at = found + strlen(markers[i].text);
     }
     pm_buf_add_str(out, at);
@@ -89,18 +105,17 @@ static void add_page(struct pm_buf *out, bool is_served, const struct pm_buf *ch
 
 bool show_html_served(struct pm_buf *ret_html)
 {
-    add_page(ret_html, true, NULL, 0);
+    add_page(ret_html, true, &(struct chunks){0});
     return !ret_html->failed;
 }
 
 /* --- chunks, by all processors --- */
 
 struct work {
-    struct show_page *page;
-    struct pm_buf *chunks;
+    struct show_page *page, *part; /* part: NULL: it is not known when costs were */
+    struct chunks chunks;
     struct pm_error *errors;
     enum pm_status *statuses;
-    uint32_t n;
     uint64_t most_bytes;
     atomic_uint next;
     atomic_ullong n_bytes;
@@ -109,19 +124,23 @@ struct work {
 static void take_chunks(void *context, unsigned number)
 {
     struct work *work = context;
+    struct chunks *chunks = &work->chunks;
     (void)number;
     for (;;) {
         uint32_t i = atomic_fetch_add(&work->next, 1);
-        if (i >= work->n || atomic_load(&work->n_bytes) > work->most_bytes)
+        if (i >= chunks->n || atomic_load(&work->n_bytes) > work->most_bytes)
             return;
-        work->statuses[i] = show_page_chunk(work->page, i, &work->errors[i], &work->chunks[i]);
-        atomic_fetch_add(&work->n_bytes, work->chunks[i].len);
+        work->statuses[i] =
+            work->part ? show_page_chunk_pair(work->page, work->part, i, &work->errors[i],
+                                              &chunks->whole[i], &chunks->parts[i])
+                       : show_page_chunk(work->page, i, &work->errors[i], &chunks->whole[i]);
+        atomic_fetch_add(&work->n_bytes, chunks->whole[i].len + chunks->parts[i].len);
     }
 }
 
 static enum pm_status first_failure(struct work *work, struct pm_error *err)
 {
-    for (uint32_t i = 0; i < work->n; i++)
+    for (uint32_t i = 0; i < work->chunks.n; i++)
         if (work->statuses[i] != PM_OK) {
             pm_error_release(err);
             *err = work->errors[i];
@@ -139,43 +158,62 @@ static enum pm_status first_failure(struct work *work, struct pm_error *err)
 
 static enum pm_status make_chunks(struct work *work, struct pm_error *err)
 {
+    if (show_page_times_chunk(work->page)) {
+        enum pm_status status = show_page_open_part(work->page, NULL, NULL, err, &work->part);
+        if (status != PM_OK)
+            return status;
+    }
     struct pm_threads *threads = pm_threads_start(pm_n_processors() - 1, take_chunks, work);
     take_chunks(work, 0);
     pm_threads_join(threads);
     return first_failure(work, err);
 }
 
+static bool begin_work(struct work *work)
+{
+    uint32_t n = work->chunks.n;
+    work->chunks.whole = pm_alloc_array(n, sizeof *work->chunks.whole);
+    work->chunks.parts = pm_alloc_array(n, sizeof *work->chunks.parts);
+    work->errors = pm_alloc_array(n, sizeof *work->errors);
+    work->statuses = pm_alloc_array(n, sizeof *work->statuses);
+    if (!work->chunks.whole || !work->chunks.parts || !work->errors || !work->statuses)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        work->chunks.whole[i] = (struct pm_buf)PM_BUF_INIT(SIZE_MAX / 2);
+        work->chunks.parts[i] = (struct pm_buf)PM_BUF_INIT(SIZE_MAX / 2);
+        work->errors[i] = (struct pm_error)PM_ERROR_INIT;
+    }
+    return true;
+}
+
+static void end_work(struct work *work, bool has_begun)
+{
+    for (uint32_t i = 0; has_begun && i < work->chunks.n; i++) {
+        pm_buf_release(&work->chunks.whole[i]);
+        pm_buf_release(&work->chunks.parts[i]);
+        pm_error_release(&work->errors[i]);
+    }
+    show_page_close(work->part);
+    free(work->chunks.whole);
+    free(work->chunks.parts);
+    free(work->errors);
+    free(work->statuses);
+}
+
 enum pm_status show_html_write(struct show_page *page, bool embeds_sources, uint64_t most_bytes,
                                struct pm_error *err, struct pm_buf *ret_html)
 {
     uint32_t n = show_page_n_chunks(page) - (embeds_sources ? 0 : show_page_n_sources(page));
-    struct work work = {
-        .page = page,
-        .chunks = pm_alloc_array(n, sizeof *work.chunks),
-        .errors = pm_alloc_array(n, sizeof *work.errors),
-        .statuses = pm_alloc_array(n, sizeof *work.statuses),
-        .n = n,
-        .most_bytes = most_bytes,
-    };
-    bool good = work.chunks && work.errors && work.statuses;
-    for (uint32_t i = 0; good && i < n; i++) {
-        work.chunks[i] = (struct pm_buf)PM_BUF_INIT(SIZE_MAX / 2);
-        work.errors[i] = (struct pm_error)PM_ERROR_INIT;
-    }
-    enum pm_status status = good ? make_chunks(&work, err) : PM_ERR_MEMORY;
+    struct work work = {.page = page, .chunks.n = n, .most_bytes = most_bytes};
+    bool has_begun = begin_work(&work);
+    enum pm_status status = has_begun ? make_chunks(&work, err) : PM_ERR_MEMORY;
     if (status != PM_OK)
         goto out;
-    add_page(ret_html, false, work.chunks, n);
+    add_page(ret_html, false, &work.chunks);
     if (ret_html->failed)
         status = PM_ERR_MEMORY;
 out:
-    for (uint32_t i = 0; good && i < n; i++) {
-        pm_buf_release(&work.chunks[i]);
-        pm_error_release(&work.errors[i]);
-    }
-    free(work.chunks);
-    free(work.errors);
-    free(work.statuses);
+    end_work(&work, has_begun);
     if (status == PM_ERR_MEMORY)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     return status;

@@ -35,6 +35,50 @@ void show_put_spark(const struct pm_view *report, const struct pm_view_row *row,
     }
 }
 
+static char letter_of(uint32_t phase)
+{
+    return (char)('a' + phase);
+}
+
+/* Those that are seen; a run of an interval may have been in others. */
+static bool is_seen(const struct pm_view *report, uint32_t phase)
+{
+    for (uint32_t i = 0; i < report->options.over_time; i++)
+        if (report->over_time.phases[phase].parts[i] > 0)
+            return true;
+    return false;
+}
+
+bool show_has_phases(const struct pm_view *report)
+{
+    for (uint32_t p = 0; show_has_over_time(report) && p < report->over_time.n_phases; p++)
+        if (is_seen(report, p))
+            return true;
+    return false;
+}
+
+void show_put_phases(const struct pm_view *report, FILE *out)
+{
+    const struct pm_view_over_time *over = &report->over_time;
+    for (uint32_t i = 0; i < report->options.over_time; i++) {
+        uint32_t most = 0;
+        for (uint32_t p = 1; p < over->n_phases; p++)
+            most = over->phases[p].parts[i] > over->phases[most].parts[i] ? p : most;
+        fputc(over->phases[most].parts[i] > 0 ? letter_of(most) : ' ', out);
+    }
+}
+
+static void add_phases(const struct pm_view *report, struct pm_buf *out)
+{
+    const char *separator = out->len ? "; phases: " : "phases: ";
+    for (uint32_t p = 0; show_has_phases(report) && p < report->over_time.n_phases; p++) {
+        if (!is_seen(report, p))
+            continue;
+        pm_buf_printf(out, "%s%c %s", separator, letter_of(p), report->over_time.phases[p].name);
+        separator = ", ";
+    }
+}
+
 char *show_interval_text(const struct pm_view *report, bool utf8)
 {
     struct pm_buf out = PM_BUF_INIT(256);
@@ -101,6 +145,7 @@ char *show_times_note(const struct pm_view *report, bool utf8)
         add_untimed(report, &out);
     add_untimed_part(report, &out);
     add_over_time(report, utf8, &out);
+    add_phases(report, &out);
     return out.len ? pm_buf_take(&out) : NULL;
 }
 
@@ -116,6 +161,21 @@ void show_limits_json(const struct pm_view *report, struct pm_json *json)
         pm_json_null(json, "from_ns");
         pm_json_null(json, "to_ns");
     }
+}
+
+static void phases_json(const struct pm_view *report, struct pm_json *json)
+{
+    pm_json_array(json, "phases");
+    for (uint32_t p = 0; p < report->over_time.n_phases; p++) {
+        pm_json_object(json, NULL);
+        pm_json_string(json, "name", report->over_time.phases[p].name);
+        pm_json_array(json, "own_over_time_ns");
+        for (uint32_t i = 0; i < report->options.over_time; i++)
+            pm_json_i64(json, NULL, (int64_t)report->over_time.phases[p].parts[i]);
+        pm_json_end(json);
+        pm_json_end(json);
+    }
+    pm_json_end(json);
 }
 
 void show_interval_json(const struct pm_view *report, struct pm_json *json)
@@ -140,6 +200,7 @@ void show_interval_json(const struct pm_view *report, struct pm_json *json)
     for (uint32_t i = 0; i <= report->options.over_time; i++)
         pm_json_i64(json, NULL, report->over_time.edges_ns[i]);
     pm_json_end(json);
+    phases_json(report, json);
     pm_json_end(json);
 }
 

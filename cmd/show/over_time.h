@@ -12,6 +12,10 @@ bool show_has_over_time(const struct pm_view *report);
  * As many columns as there are parts. */
 void show_put_spark(const struct pm_view *report, const struct pm_view_row *row, bool utf8,
                     FILE *out);
+/* Are there phases of the program in what is shown over time? */
+bool show_has_phases(const struct pm_view *report);
+/* Likewise, a letter for the phase that most of a part was in; the note explains them. */
+void show_put_phases(const struct pm_view *report, FILE *out);
 /* "from 2.000 s to 3.000 s of 5.200 s"; to be freed; NULL: of all of it. */
 char *show_interval_text(const struct pm_view *report, bool utf8);
 /* What has no times, and which metric is over time; to be freed, NULL: nothing. */

@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include "mapping/view/groupings.h"
+#include "mapping/view/interval.h"
 
 #include <stdlib.h>
 
@@ -233,6 +234,23 @@ static enum pm_status make_first(struct show_page *page, struct pm_error *err)
     return page->first.wait_of ? find_fine_costs(page, err) : PM_OK;
 }
 
+static enum pm_status close_failed(struct show_page *page, enum pm_status status)
+{
+    show_page_close(page);
+    return status;
+}
+
+/* Of data that are there. A page that fails is closed. */
+static enum pm_status make(struct show_page *page, struct pm_error *err,
+                           struct show_page **ret_page)
+{
+    enum pm_status status = list_sheets(page) ? make_first(page, err) : no_memory(err);
+    if (status != PM_OK)
+        return close_failed(page, status);
+    *ret_page = page;
+    return PM_OK;
+}
+
 enum pm_status show_page_open(const struct show_page_options *options, struct pm_error *err,
                               struct show_page **ret_page)
 {
@@ -242,16 +260,22 @@ enum pm_status show_page_open(const struct show_page_options *options, struct pm
         return no_memory(err);
     page->options = *options;
     enum pm_status status = pm_archive_load(options->archive_path, FLAGS, err, &page->data);
-    if (status != PM_OK)
-        goto failed;
-    status = list_sheets(page) ? make_first(page, err) : no_memory(err);
-    if (status != PM_OK)
-        goto failed;
-    *ret_page = page;
-    return PM_OK;
-failed:
-    show_page_close(page);
-    return status;
+    return status != PM_OK ? close_failed(page, status) : make(page, err, ret_page);
+}
+
+enum pm_status show_page_open_part(const struct show_page *page, const char *from, const char *to,
+                                   struct pm_error *err, struct show_page **ret_page)
+{
+    struct show_page *part = pm_alloc(sizeof *part);
+    if (!part)
+        return no_memory(err);
+    part->options = page->options;
+    part->options.from = from ? from : "0";
+    part->options.to = to;
+    part->data = page->data;
+    part->lends_data = true;
+    part->is_open = !from;
+    return make(part, err, ret_page);
 }
 
 void show_page_close(struct show_page *page)
@@ -260,7 +284,8 @@ void show_page_close(struct show_page *page)
         return;
     page_foci_release(&page->foci);
     pm_view_release(&page->first);
-    pm_archive_data_free(page->data);
+    if (!page->lends_data)
+        pm_archive_data_free(page->data);
     free(page->sheets);
     free(page->files);
     page_costs_release(&page->costs);
@@ -268,9 +293,25 @@ void show_page_close(struct show_page *page)
     free(page);
 }
 
+static bool has_times(const struct show_page *page)
+{
+    bool is_part = page->options.from || page->options.to;
+    return !is_part && !pm_view_why_no_times(page->data);
+}
+
+uint32_t show_page_times_chunk(const struct show_page *page)
+{
+    return has_times(page) ? page->n_sheets + 1 : 0;
+}
+
+static uint32_t first_source(const struct show_page *page)
+{
+    return 1 + page->n_sheets + has_times(page);
+}
+
 uint32_t show_page_n_chunks(const struct show_page *page)
 {
-    return 1 + page->n_sheets + page->n_files;
+    return first_source(page) + page->n_files;
 }
 
 uint32_t show_page_n_sources(const struct show_page *page)
@@ -287,17 +328,43 @@ static enum pm_status write_chunk(struct show_page *page, uint32_t number, struc
         return page_base_write(page, err, chunk);
     if (number <= page->n_sheets)
         return page_sheet_write(page, number - 1, err, chunk);
-    page_source_write(page, number - 1 - page->n_sheets, chunk);
+    if (number < first_source(page))
+        return page_times_write(page, err, chunk);
+    page_source_write(page, number - first_source(page), chunk);
     return PM_OK;
+}
+
+static enum pm_status make_chunk(struct show_page *page, uint32_t number,
+                                 const struct page_chunk *whole, struct pm_error *err,
+                                 struct page_chunk *chunk, struct pm_buf *ret_bytes)
+{
+    enum pm_status status = write_chunk(page, number, err, chunk);
+    if (status != PM_OK)
+        return status;
+    return page_chunk_end(chunk, whole, ret_bytes) ? PM_OK : no_memory(err);
 }
 
 enum pm_status show_page_chunk(struct show_page *page, uint32_t number, struct pm_error *err,
                                struct pm_buf *ret_bytes)
 {
     struct page_chunk chunk = {0};
-    enum pm_status status = write_chunk(page, number, err, &chunk);
-    bool good = page_chunk_end(&chunk, ret_bytes);
+    enum pm_status status = make_chunk(page, number, NULL, err, &chunk, ret_bytes);
+    page_chunk_release(&chunk);
+    return status;
+}
+
+enum pm_status show_page_chunk_pair(struct show_page *page, struct show_page *part, uint32_t number,
+                                    struct pm_error *err, struct pm_buf *ret_bytes,
+                                    struct pm_buf *ret_part_bytes)
+{
+    struct page_chunk chunk = {0}, of_part = {0};
+    enum pm_status status = make_chunk(page, number, NULL, err, &chunk, ret_bytes);
     if (status != PM_OK)
-        return status;
-    return good ? PM_OK : no_memory(err);
+        goto out;
+    if (number <= page->n_sheets)
+        status = make_chunk(part, number, &chunk, err, &of_part, ret_part_bytes);
+out:
+    page_chunk_release(&chunk);
+    page_chunk_release(&of_part);
+    return status;
 }

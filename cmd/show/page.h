@@ -12,7 +12,7 @@
  *
  *   page_bytes   columns of a chunk           page_base   the first chunk
  *   page_foci    what contexts are in         page_sheet  a sheet
- *                                             page_source a file of the source
+ *   page_times   when costs were              page_source a file of the source
  */
 #ifndef PM_SHOW_PAGE_H
 #define PM_SHOW_PAGE_H
@@ -60,6 +60,8 @@ struct page_foci {
 struct show_page {
     struct show_page_options options;
     struct pm_archive_data *data;
+    bool lends_data; /* from the page of the whole run */
+    bool is_open;    /* of an interval that the reader chooses: without costs, which it makes */
     struct pm_view first; /* by loop, of all: what the first chunk is made of */
     struct show_page_sheet *sheets;
     uint32_t n_sheets;
@@ -75,6 +77,14 @@ struct show_page {
 PM_MUST_CHECK enum pm_status show_page_open(const struct show_page_options *options,
                                             struct pm_error *err, struct show_page **ret_page);
 void show_page_close(struct show_page *page);
+/* The same page with what was spent from one time to another only, as options.from and .to;
+ * lends from `page`, so it is to be closed before that. from NULL: of an interval that the reader
+ * chooses, who makes its costs of what show_page_times_chunk has. Errors as of pm_view_make. */
+PM_MUST_CHECK enum pm_status show_page_open_part(const struct show_page *page, const char *from,
+                                                 const char *to, struct pm_error *err,
+                                                 struct show_page **ret_page);
+/* When costs were; 0: nobody knows, or the page is of a part of the run already. */
+uint32_t show_page_times_chunk(const struct show_page *page);
 /* The last show_page_n_sources of them are files of the source, as they are now. */
 uint32_t show_page_n_chunks(const struct show_page *page);
 uint32_t show_page_n_sources(const struct show_page *page);
@@ -82,12 +92,20 @@ uint32_t show_page_n_sources(const struct show_page *page);
  * in its directory. */
 PM_MUST_CHECK enum pm_status show_page_chunk(struct show_page *page, uint32_t chunk,
                                              struct pm_error *err, struct pm_buf *ret_bytes);
+/* The same chunk of `part`, too, which was opened of the page: what is the same in both is left out
+ * there. */
+PM_MUST_CHECK enum pm_status show_page_chunk_pair(struct show_page *page, struct show_page *part,
+                                                  uint32_t chunk, struct pm_error *err,
+                                                  struct pm_buf *ret_bytes,
+                                                  struct pm_buf *ret_part_bytes);
 
 /* The parts of it. */
 PM_MUST_CHECK enum pm_status page_base_write(struct show_page *page, struct pm_error *err,
                                              struct page_chunk *out);
 PM_MUST_CHECK enum pm_status page_sheet_write(struct show_page *page, uint32_t sheet,
                                               struct pm_error *err, struct page_chunk *out);
+PM_MUST_CHECK enum pm_status page_times_write(struct show_page *page, struct pm_error *err,
+                                              struct page_chunk *out);
 /* page_source.c: which files there are (false: memory ended), and one of them. */
 PM_MUST_CHECK bool page_sources_list(struct show_page *page);
 void page_source_write(struct show_page *page, uint32_t number, struct page_chunk *out);

@@ -3,6 +3,7 @@
 #include "page.h"
 
 #include "mapping/view/groupings.h"
+#include "mapping/view/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -282,6 +283,8 @@ static bool put_contexts(const struct show_page *page, struct page_chunk *out)
         put_times_taken(&page->first, out);
     page_foci_put(out, &page->foci, graph->n_contexts);
     bool good = true;
+    if (page->is_open)
+        return good;
     for (pm_index m = 0; m < graph->n_metrics && good; m++)
         good = page_costs_put(out, "", m, &page->costs, graph->n_contexts);
     for (pm_index m = 0; m < graph->n_metrics && good && page->fine_costs.merged.items; m++)
@@ -295,7 +298,7 @@ static void put_sources(const struct show_page *page, struct page_chunk *out)
     pm_json_array(&out->json, "sources");
     for (uint32_t i = 0; i < page->n_files; i++) {
         pm_json_object(&out->json, NULL);
-        pm_json_u64(&out->json, "chunk", 1 + page->n_sheets + i);
+        pm_json_u64(&out->json, "chunk", show_page_n_chunks(page) - show_page_n_sources(page) + i);
         pm_json_string(&out->json, "file", page->files[i]);
         pm_json_end(&out->json);
     }
@@ -320,6 +323,15 @@ static void put_sheets(const struct show_page *page, struct page_chunk *out)
     pm_json_end(&out->json);
 }
 
+/* Where it is known when costs were; else why not. */
+static void put_times(const struct show_page *page, struct page_chunk *out)
+{
+    const char *why = pm_view_why_no_times(page->data);
+    pm_json_u64(&out->json, "run_ns", (uint64_t)page->first.run_ns);
+    pm_json_u64(&out->json, "times_chunk", show_page_times_chunk(page));
+    pm_json_string(&out->json, "why_no_times", why ? why : "");
+}
+
 enum pm_status page_base_write(struct show_page *page, struct pm_error *err, struct page_chunk *out)
 {
     const struct pm_view *view = &page->first;
@@ -336,6 +348,7 @@ enum pm_status page_base_write(struct show_page *page, struct pm_error *err, str
     put_run(page, out);
     put_metrics(page, out);
     put_sheets(page, out);
+    put_times(page, out);
     put_sources(page, out);
     if (!put_contexts(page, out) || !put_runners(page, out) || !put_nouns(page, out))
         return no_memory(err);

@@ -27,6 +27,12 @@ void page_column(struct page_chunk *chunk, enum page_column_kind kind, const cha
     chunk->before = 0;
 }
 
+void page_column_as_whole(struct page_chunk *chunk, const char *name)
+{
+    page_column(chunk, PAGE_NUMBERS, name);
+    chunk->columns[chunk->n_columns - 1].is_same = true;
+}
+
 static struct page_column *count_one(struct page_chunk *chunk)
 {
     struct page_column *column = &chunk->columns[chunk->n_columns - 1];
@@ -96,20 +102,52 @@ uint32_t page_text(struct page_chunk *chunk, const char *text)
     return chunk->n_texts++;
 }
 
+static size_t bytes_of(const struct page_chunk *chunk, const struct page_column *column)
+{
+    bool is_last = column == chunk->columns + chunk->n_columns - 1;
+    return (is_last ? chunk->bytes.len : column[1].at) - column->at;
+}
+
+/* The column of that name, with the same bytes. */
+static bool has_same(const struct page_chunk *whole, const struct page_chunk *chunk,
+                     const struct page_column *column)
+{
+    for (uint32_t i = 0; i < whole->n_columns; i++) {
+        const struct page_column *other = &whole->columns[i];
+        size_t size = bytes_of(chunk, column);
+        if (strcmp(other->name, column->name) == 0)
+            return other->n == column->n && bytes_of(whole, other) == size &&
+                   !memcmp(whole->bytes.data + other->at, chunk->bytes.data + column->at, size);
+    }
+    return false;
+}
+
+static void write_column(struct page_chunk *chunk, const struct page_column *column)
+{
+    char kind[] = {(char)column->kind, 0};
+    pm_json_array(&chunk->json, NULL);
+    pm_json_string(&chunk->json, NULL, column->name);
+    pm_json_string(&chunk->json, NULL, kind);
+    pm_json_u64(&chunk->json, NULL, column->n);
+    pm_json_u64(&chunk->json, NULL, bytes_of(chunk, column));
+    pm_json_end(&chunk->json);
+}
+
 static void write_columns(struct page_chunk *chunk)
 {
     pm_json_array(&chunk->json, "columns");
-    for (uint32_t i = 0; i < chunk->n_columns; i++) {
-        const struct page_column *column = &chunk->columns[i];
-        size_t end = i + 1 < chunk->n_columns ? column[1].at : chunk->bytes.len;
-        char kind[] = {(char)column->kind, 0};
-        pm_json_array(&chunk->json, NULL);
-        pm_json_string(&chunk->json, NULL, column->name);
-        pm_json_string(&chunk->json, NULL, kind);
-        pm_json_u64(&chunk->json, NULL, column->n);
-        pm_json_u64(&chunk->json, NULL, end - column->at);
-        pm_json_end(&chunk->json);
-    }
+    for (uint32_t i = 0; i < chunk->n_columns; i++)
+        if (!chunk->columns[i].is_same)
+            write_column(chunk, &chunk->columns[i]);
+    pm_json_end(&chunk->json);
+}
+
+static void write_same(struct page_chunk *chunk)
+{
+    pm_json_array(&chunk->json, "same");
+    for (uint32_t i = 0; i < chunk->n_columns; i++)
+        if (chunk->columns[i].is_same)
+            pm_json_string(&chunk->json, NULL, chunk->columns[i].name);
     pm_json_end(&chunk->json);
 }
 
@@ -119,12 +157,16 @@ static void add_u32(struct pm_buf *out, uint32_t value)
         pm_buf_add_byte(out, (unsigned char)(value >> 8 * i));
 }
 
-static bool join(struct page_chunk *chunk, struct pm_buf *ret_bytes)
+static bool join(struct page_chunk *chunk, const struct page_chunk *whole, struct pm_buf *ret_bytes)
 {
     page_column(chunk, PAGE_TEXTS, "texts");
     for (uint32_t i = 0; i < chunk->n_texts; i++)
         page_put_text(chunk, chunk->in_order[i]);
+    for (uint32_t i = 0; whole && i < chunk->n_columns; i++)
+        chunk->columns[i].is_same |= has_same(whole, chunk, &chunk->columns[i]);
     write_columns(chunk);
+    if (whole)
+        write_same(chunk);
     pm_json_end(&chunk->json);
     bool good = pm_json_done(&chunk->json) && fflush(chunk->directory) == 0;
     if (!good || chunk->bytes.failed || chunk->directory_len > UINT32_MAX)
@@ -133,13 +175,21 @@ static bool join(struct page_chunk *chunk, struct pm_buf *ret_bytes)
     add_u32(ret_bytes, PAGE_VERSION);
     add_u32(ret_bytes, (uint32_t)chunk->directory_len);
     pm_buf_add(ret_bytes, chunk->directory_text, chunk->directory_len);
-    pm_buf_add(ret_bytes, chunk->bytes.data, chunk->bytes.len);
+    for (uint32_t i = 0; i < chunk->n_columns; i++)
+        if (!chunk->columns[i].is_same && bytes_of(chunk, &chunk->columns[i]))
+            pm_buf_add(ret_bytes, chunk->bytes.data + chunk->columns[i].at,
+                       bytes_of(chunk, &chunk->columns[i]));
     return !ret_bytes->failed;
 }
 
-bool page_chunk_end(struct page_chunk *chunk, struct pm_buf *ret_bytes)
+bool page_chunk_end(struct page_chunk *chunk, const struct page_chunk *whole,
+                    struct pm_buf *ret_bytes)
 {
-    bool good = !chunk->failed && join(chunk, ret_bytes);
+    return !chunk->failed && join(chunk, whole, ret_bytes);
+}
+
+void page_chunk_release(struct page_chunk *chunk)
+{
     if (chunk->directory)
         fclose(chunk->directory);
     free(chunk->directory_text);
@@ -148,5 +198,4 @@ bool page_chunk_end(struct page_chunk *chunk, struct pm_buf *ret_bytes)
     pm_index_map_release(&chunk->at);
     pm_buf_release(&chunk->bytes);
     *chunk = (struct page_chunk){0};
-    return good;
 }

@@ -7,7 +7,8 @@
  *         page_put(&chunk, 17);
  *         pm_json_u64(&chunk.json, "n_contexts", 1);
  *     }
- *     if (!page_chunk_end(&chunk, &bytes)) ...       // memory ended
+ *     if (!page_chunk_end(&chunk, NULL, &bytes)) ... // memory ended
+ *     page_chunk_release(&chunk);
  *
  * The directory is open as an object while the chunk is: what is written to `json` stands beside
  * the list of columns. Errors stick until the end. One thread for each chunk.
@@ -33,7 +34,8 @@ struct page_column {
     enum page_column_kind kind;
     char name[PAGE_MAX_NAME];
     uint64_t n;
-    size_t at; /* in bytes */
+    size_t at;    /* in bytes */
+    bool is_same; /* as in the whole one */
 };
 
 struct page_chunk {
@@ -52,10 +54,12 @@ struct page_chunk {
     bool failed;
 };
 
-/* False: memory ended. page_chunk_end is to be called all the same. */
+/* False: memory ended. page_chunk_release is to be called all the same. */
 PM_MUST_CHECK bool page_chunk_begin(struct page_chunk *chunk);
 /* Ends the column before, and begins one. name: ASCII. */
 void page_column(struct page_chunk *chunk, enum page_column_kind kind, const char *name);
+/* Of an interval: that column is the one of the whole run, which has it. */
+void page_column_as_whole(struct page_chunk *chunk, const char *name);
 void page_put(struct page_chunk *chunk, uint64_t value);
 void page_put_delta(struct page_chunk *chunk, int64_t value);
 void page_put_real(struct page_chunk *chunk, double value);
@@ -65,7 +69,11 @@ void page_put_text(struct page_chunk *chunk, const char *text);
 /* The number of a text in the chunk's table, which the column "texts" has in the end; 0 for NULL
  * and "". Numbers are put where the caller wants them. */
 uint32_t page_text(struct page_chunk *chunk, const char *text);
-/* Adds the finished chunk to ret_bytes, and releases what it is made of. False: memory ended. */
-PM_MUST_CHECK bool page_chunk_end(struct page_chunk *chunk, struct pm_buf *ret_bytes);
+/* Adds the finished chunk to ret_bytes. whole: another one that was ended, or NULL; columns that
+ * are the same there are left out, and the array "same" of the directory names them. False: memory
+ * ended. */
+PM_MUST_CHECK bool page_chunk_end(struct page_chunk *chunk, const struct page_chunk *whole,
+                                  struct pm_buf *ret_bytes);
+void page_chunk_release(struct page_chunk *chunk);
 
 #endif

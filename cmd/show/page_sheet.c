@@ -408,6 +408,10 @@ static unsigned context_flags(const struct sheet *s, pm_index context, bool has_
 static enum pm_status put_context_flags(struct sheet *s, struct pm_error *err)
 {
     const struct pm_graph *graph = s->view->data->graph;
+    if (s->page->is_open) { /* it has no calls, and what else they say is of the run */
+        page_column_as_whole(s->out, "context_flags");
+        return PM_OK;
+    }
     bool *has_calls = find_calls(s);
     if (!has_calls)
         return no_memory(err);
@@ -420,23 +424,39 @@ static enum pm_status put_context_flags(struct sheet *s, struct pm_error *err)
 
 /* --- under one rule --- */
 
-/* By id of rows: does any metric have a cost there? To be freed. NULL: memory ended. */
-static bool *find_costs(const struct sheet *s)
+static void find_costs_of(const struct pm_view *view, const struct pm_graph *graph, bool *has_cost)
 {
-    const struct pm_view *view = s->view;
-    const struct pm_graph *graph = view->data->graph;
     const struct pm_lift *lift = view->lift;
-    uint32_t n = view->options.tree ? view->n_rows : lift->n_rows;
-    bool *has_cost = pm_alloc_array(n + 1u, sizeof *has_cost);
-    for (uint32_t i = 0; has_cost && !view->options.tree && i < graph->n_costs; i++) {
+    for (uint32_t i = 0; i < graph->n_costs; i++) {
         const struct pm_cost *cost = &graph->costs[i];
         if (cost->value == 0)
             continue;
-        uint32_t class = lift->class_of[graph->contexts[cost->context].sentence];
+        uint32_t class = lift->class_of[view->data->graph->contexts[cost->context].sentence];
         for (uint32_t k = lift->class_first[class]; k < lift->class_first[class + 1]; k++)
             has_cost[lift->parts[k].row] = true;
     }
+}
+
+/* By id of rows: does any metric have a cost there, in the whole run or where the view has moved
+ * it? So rows of an interval are those of the run. To be freed. NULL: memory ended. */
+static bool *find_costs(const struct sheet *s)
+{
+    const struct pm_view *view = s->view;
+    uint32_t n = view->options.tree ? view->n_rows : view->lift->n_rows;
+    bool *has_cost = pm_alloc_array(n + 1u, sizeof *has_cost);
+    if (!has_cost || view->options.tree)
+        return has_cost;
+    find_costs_of(view, view->data->graph, has_cost);
+    find_costs_of(view, s->page->data->graph, has_cost);
     return has_cost;
+}
+
+/* The page has orders of its own; in this one rows of an interval stand as those of the run do. */
+static int compare_ids(const void *a, const void *b, void *view_pointer)
+{
+    const struct pm_view_row *rows = ((const struct pm_view *)view_pointer)->rows;
+    uint32_t x = rows[*(const uint32_t *)a].id, y = rows[*(const uint32_t *)b].id;
+    return (x > y) - (x < y);
 }
 
 /* Also what was met, nobody knows how often (mapping/view/order.c). */
@@ -458,6 +478,8 @@ static bool choose_rows(struct sheet *s)
         if (keeps[view->rows[r].id])
             s->rows[s->n_rows++] = r;
     free(keeps);
+    if (good)
+        qsort_r(s->rows, s->n_rows, sizeof *s->rows, compare_ids, (void *)view);
     return good;
 }
 

@@ -245,6 +245,21 @@ static void put_head(const struct table *table)
             color(table, SHOW_RESET));
 }
 
+/* Which phase of the program each part over time was in. */
+static void put_phases(const struct table *table)
+{
+    int left = 0;
+    for (int c = 0; c < table->n_columns; c++) {
+        const struct table_column *column = &table->columns[c];
+        if (column->is_spark && column->width) {
+            fprintf(table->out, "%*s%s", left, "", color(table, SHOW_DIM));
+            show_put_phases(table->report, table->out);
+            fprintf(table->out, "%*s%s(phases)\n", TABLE_GAP, "", color(table, SHOW_RESET));
+        }
+        left += column->width ? column->width + TABLE_GAP : 0;
+    }
+}
+
 static void put_line(const struct table *table)
 {
     int width = table->what_width + (table->place_width ? table->place_width + TABLE_GAP : 0) +
@@ -389,6 +404,8 @@ static void put_table(const struct table *table)
     fputc('\n', table->out);
     put_head(table);
     put_line(table);
+    if (show_has_phases(table->report))
+        put_phases(table);
     put_rows(table);
     list_letters(table, marks.letters);
     show_hints(report, &table->term, &marks, table->out);

@@ -761,6 +761,14 @@ enum pm_status pm_archive_each_part(const struct pm_archive_data *data, const bo
     return data->has_times ? visit_costs(data, &all, err) : PM_OK;
 }
 
+enum pm_status pm_archive_each_times(const struct pm_archive_data *data,
+                                     pm_cost_times_visitor visit, void *context,
+                                     struct pm_error *err)
+{
+    const struct load_visit all = {.visit_times = visit, .context = context};
+    return data->has_times ? visit_costs(data, &all, err) : PM_OK;
+}
+
 enum pm_status pm_archive_keep_interval(struct pm_archive_data *data, struct pm_time_span interval,
                                         struct pm_error *err)
 {

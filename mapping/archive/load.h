@@ -228,6 +228,16 @@ PM_MUST_CHECK enum pm_status pm_archive_each_part(const struct pm_archive_data *
                                                   const bool *threads_in, const int64_t *edges_ns,
                                                   uint32_t n, pm_cost_parts_visitor visit,
                                                   void *context, struct pm_error *err);
+/* The same, of costs that have times, each with how it lies in time (cost_times.h): whole, so not
+ * for data with an interval. */
+struct pm_cost_times;
+struct pm_cost_times_list;
+typedef bool (*pm_cost_times_visitor)(void *context, const struct pm_cost *cost,
+                                      const struct pm_cost_times *times,
+                                      const struct pm_cost_times_list *list);
+PM_MUST_CHECK enum pm_status pm_archive_each_times(const struct pm_archive_data *data,
+                                                   pm_cost_times_visitor visit, void *context,
+                                                   struct pm_error *err);
 /* Leaves of the costs those of the interval, as far as they have times; also for each of the
  * functions above. data: a copy of what was loaded with PM_ARCHIVE_LOAD_KEPT, with a graph of its
  * own (pm_graph_copy); all else is lent and stays as it is. */

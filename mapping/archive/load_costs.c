@@ -267,7 +267,7 @@ static enum pm_status need_times(struct costs_reader *r)
 
 static bool is_of_interval(const struct costs_reader *r)
 {
-    return r->has_interval || (r->visits && r->visits->visit_parts);
+    return r->has_interval || (r->visits && (r->visits->visit_parts || r->visits->visit_times));
 }
 
 /* Up to the edge, and within the interval that is looked at. A cost that has less than its times
@@ -311,6 +311,10 @@ static enum pm_status take_cost(struct costs_reader *r, struct pm_cost cost)
     int64_t whole = cost.value;
     if (!list)
         return PM_OK;
+    if (r->visits && r->visits->visit_times)
+        return r->visits->visit_times(r->visits->context, &cost, &r->times, list)
+                   ? PM_OK
+                   : load_no_memory(r->load);
     if (r->has_interval)
         cost.value =
             part_before(r, list, INT64_MAX, whole) - part_before(r, list, INT64_MIN, whole);

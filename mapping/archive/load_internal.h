@@ -93,10 +93,11 @@ PM_MUST_CHECK enum pm_status load_call_sites(struct loader *load);
 /* load_costs.c. position: of contexts in the graph, by their order in the file. merge: processes of
  * one program share their costs. */
 PM_MUST_CHECK enum pm_status load_costs(struct loader *load, const pm_index *position, bool merge);
-/* The same again for one who keeps nothing (pm_archive_each_cost, pm_archive_each_part). */
+/* The same again for one who keeps nothing (pm_archive_each_cost, _times, _part). */
 struct load_visit {
     const bool *threads_in;
     pm_cost_visitor visit;             /* or: */
+    pm_cost_times_visitor visit_times; /* or: */
     pm_cost_parts_visitor visit_parts; /* of so many */
     const int64_t *edges_ns;
     uint32_t n_parts;

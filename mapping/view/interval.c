@@ -107,8 +107,7 @@ static enum pm_status read_interval(struct pm_view *view, struct pm_error *err)
     return status;
 }
 
-/* Nothing in the archive has a time: why. NULL: some has. */
-static const char *why_no_times(const struct pm_archive_data *data)
+const char *pm_view_why_no_times(const struct pm_archive_data *data)
 {
     bool any = false;
     if (!data->has_times)
@@ -122,7 +121,7 @@ static const char *why_no_times(const struct pm_archive_data *data)
 
 enum pm_status pm_view_keep_interval(struct pm_view *view, struct pm_error *err)
 {
-    const char *why = why_no_times(view->data);
+    const char *why = pm_view_why_no_times(view->data);
     view->interval = PM_ALL_TIME;
     view->run_ns = pm_view_run_ns(view->data);
     if (why && (pm_view_has_interval(view) || view->options.over_time))

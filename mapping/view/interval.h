@@ -13,6 +13,8 @@
 
 /* Length of the run: of the longest, where an archive has several. */
 int64_t pm_view_run_ns(const struct pm_archive_data *data);
+/* Nothing in the archive has a time: why. NULL: some has. */
+const char *pm_view_why_no_times(const struct pm_archive_data *data);
 bool pm_view_has_interval(const struct pm_view *view);
 /* A time as options.from has it: "2.5s", "50%" of a run that is so long. False: it is none. */
 PM_MUST_CHECK bool pm_view_read_time(const char *text, int64_t run_ns, int64_t *ret_ns);
@@ -36,6 +38,8 @@ void pm_view_put_time(int64_t ns, bool utf8, char ret_text[32]);
 /* --- over_time.c --- */
 /* Chooses which metric rows have over time: the first, or CPU time for wall time without times. */
 PM_MUST_CHECK enum pm_status pm_view_choose_over_time(struct pm_view *view, struct pm_error *err);
+/* phases.c: over_time.phases, of the whole run or of what runs in the view. */
+PM_MUST_CHECK enum pm_status pm_view_find_phases(struct pm_view *view, struct pm_error *err);
 /* over_time of all rows. row_of: per context its row, in a tree; NULL: rows are of the lift. */
 PM_MUST_CHECK enum pm_status pm_view_find_over_time(struct pm_view *view, const uint32_t *row_of,
                                                     struct pm_error *err);

@@ -710,6 +710,7 @@ enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err)
         pm_view_choose_time_of_focus,
         pm_view_choose_over_time,
         pm_view_find_untimed_pct,
+        pm_view_find_phases,
         pm_view_fold,
         pm_view_find_untimed,
         pm_view_find_partial,

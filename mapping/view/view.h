@@ -214,11 +214,19 @@ struct pm_view_axis {
     int64_t left_out;      /* what others than locations have in the focus */
 };
 
+/* A phase of the program: pm_begin_process. */
+struct pm_view_phase {
+    const char *name; /* printable */
+    double *parts;    /* [options.over_time] time of any kind that was in it */
+};
+
 /* With options.over_time. */
 struct pm_view_over_time {
     pm_index metric;                  /* that rows have over time; PM_NONE: none that has times */
     int64_t *edges_ns;                /* [options.over_time + 1], from the start of the run */
     int64_t *cells, *inclusive_cells; /* of all rows */
+    struct pm_view_phase *phases;
+    uint32_t n_phases;
 };
 
 /* Taken out of one context's wall time on one thread. */

@@ -1,6 +1,8 @@
 """The numbers of the page against those of `perfmap report --json`, and what a page must do.
 
-    check.py PERFMAP ARCHIVE HTML FOLDER FOCI [OPTION of report...]
+    check.py PERFMAP ARCHIVE HTML FOLDER FOCI [--brush FROM-TO | OPTION of report...]
+
+With --brush an interval is chosen in the page of the whole run, in percent of it, as the strip above tables does.
 """
 import json
 import subprocess
@@ -8,7 +10,7 @@ import sys
 
 # All rows of a sheet, as report has them.
 ROWS = """(async () => {
-  const app = perfmap, {archive} = app, w = %s;
+  const w = %s, archive = w.interval ? await perfmap.whole.within(w.interval) : perfmap.archive;
   const sheet = await archive.sheet(w.level, w.by, w.shape);
   if (sheet.absent) return {absent: sheet.absent};
   const focus = {nouns: w.nouns.map((id) => [id]), threads: w.on ? Uint8Array.from(archive.runnerOf(w.on[0]), (r) => (w.on[1].includes(r) ? 1 : 0)) : null};
@@ -33,9 +35,31 @@ ROWS = """(async () => {
 
 class Checker:
     def __init__(self, perfmap, archive, page, options=()):
-        self.perfmap, self.archive, self.page, self.options = perfmap, archive, page, options
+        self.perfmap, self.archive, self.page, self.options = perfmap, archive, page, list(options)
+        self.interval = None
+        if self.options[:1] == ["--brush"]:
+            self.brush(*(float(part) for part in self.options[1].split("-")))
         self.n_numbers = self.n_views = 0
         self.problems = []
+
+    def brush(self, low, high):
+        """In percent of the run; an end of it is not given to report, as the page does not."""
+        run_ns = self.page.evaluate("perfmap.whole.run_ns")
+        self.interval = {"from": round(run_ns * low / 100), "to": round(run_ns * high / 100)}
+        self.options = ["--from", f"{self.interval['from']}ns"] if low > 0 else []
+        self.options += ["--to", f"{self.interval['to']}ns"] if high < 100 else []
+
+    def over_time(self, n, metric, focus=()):
+        """The strip is what --over-time shows of the whole run; page: in ns, rounded; report rounds each part down."""
+        foci = [word for _, pattern in focus for word in ("--focus", pattern)]
+        done = subprocess.run([self.perfmap, "report", "--json", "--over-time", str(n), "--metric", metric, "--limit", "0", *foci, self.archive], capture_output=True, text=True)
+        expected = json.loads(done.stdout)["total"]["own_over_time"]
+        self.page.go(strip=metric, nouns=[noun for noun, _ in focus], **{"from": 0, "to": 0})
+        found = [line[2] for line in self.page.evaluate(f"perfmap.strip.linesOf({n})")[1:]]
+        self.n_numbers += n
+        room = 2 + self.page.evaluate("perfmap.archive.nContexts") * len(self.page.evaluate("perfmap.archive.runners.at(-1).items"))
+        if len(found) != n or any(abs(a - b) > room for a, b in zip(expected, found)):
+            self.note(f"over time {metric} {foci}", f"{found}, not {expected}")
 
     def report(self, *options):
         done = subprocess.run([self.perfmap, "report", "--json", "--limit", "0", *options, *self.options, self.archive], capture_output=True, text=True)
@@ -55,7 +79,7 @@ class Checker:
         options += ["--metric", metric] if metric else []
         where = " ".join(options)
         expected = self.report(*options)
-        wanted = {"level": level, "by": by, "shape": shape, "rule": rule, "nouns": list(nouns), "on": on, "metric": metric, "bounds": bounds}
+        wanted = {"level": level, "by": by, "shape": shape, "rule": rule, "nouns": list(nouns), "on": on, "metric": metric, "bounds": bounds, "interval": self.interval}
         found = self.page.evaluate(ROWS % json.dumps(wanted))
         self.n_views += 1
         if "error" in expected or "absent" in found:
@@ -87,7 +111,8 @@ class Checker:
 
     @staticmethod
     def are_alike(expected, found):
-        return all(expected[k] == found[k] for k in found if k in ("n_calls", "n_samples") or k.startswith(("own_", "inclusive_")) if k in expected)
+        marks = sorted(k for k in expected.get("incomplete", []) if k in found) == sorted(found["incomplete"])
+        return marks and all(expected[k] == found[k] for k in found if k in ("n_calls", "n_samples") or k.startswith(("own_", "inclusive_")) if k in expected)
 
     def compare_row(self, where, expected, found):
         for name in ("what", "kind"):
@@ -105,11 +130,11 @@ class Checker:
         """The most that any runner has of a row, as --axis says it; of times by samples, for those of threads add up."""
         expected = self.report("--by", by, "--axis", kind, "--metric", "cpu_ns")
         found = self.page.evaluate("""(async () => {
-          const {archive} = perfmap, sheet = await archive.sheet("source", %s, "flat"), m = archive.metrics.findIndex((x) => x.name === "cpu_ns");
+          const interval = %s, archive = interval ? await perfmap.whole.within(interval) : perfmap.archive, sheet = await archive.sheet("source", %s, "flat"), m = archive.metrics.findIndex((x) => x.name === "cpu_ns");
           const result = sheet.rows("merge", {nouns: [], threads: null}, [m]), out = [];
           result.rows.forEach((row, i) => { if (result.keep[i] && result.own.get(m)[i]) out.push([row.what, row.place, result.own.get(m)[i], Math.max(...perfmap.partsOf(result, i, %s))]); });
           return out;
-        })()""" % (json.dumps(by), json.dumps(kind)))
+        })()""" % (json.dumps(self.interval), json.dumps(by), json.dumps(kind)))
         most = sorted((r["what"], r["place"] or "", r["own_cpu_ns"], r["max_cpu_ns"]) for r in expected["rows"] if r["own_cpu_ns"] and r["max_cpu_ns"] is not None)
         seen = sorted(tuple(r) for r in found)
         missing = [r for r in most if r not in seen]
@@ -189,6 +214,9 @@ def main():
         for runner in runners:
             if len(runner["items"]) > 1 and runner["kind"] == "thread" and not runner["items"][-1]["what"].count("later"):
                 checker.compare_parts("function", runner["kind"])
+        if checker.interval:
+            for focus in ([], [f[:2] for f in unique if f[2] == "function"][:1]):
+                checker.over_time(20, "cpu_ns", focus)
         errors, requests = page.errors, page.requests
     for problem in checker.problems[:40]:
         print(problem, file=sys.stderr)

@@ -33,7 +33,7 @@ def look_at_paths(page, name):
     page.go(tab="flame", by="function", sort="")
     if not page.evaluate("document.querySelector('.foot').textContent").startswith(total.split(" CPU")[0]):
         fail(f"{name}: the picture is not of {total}")
-    inked = """(() => { const c = document.querySelector('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+    inked = """(() => { const c = document.querySelector('#view canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n / (c.width * c.height); })()"""
     if page.evaluate(inked) < 0.02:
         fail(f"{name}: the picture is empty")
@@ -41,7 +41,7 @@ def look_at_paths(page, name):
         const r = s.rows('merge', {nouns: [], threads: null}, s.shownMetrics), k = perfmap.orderOf(r, [], '')[1]; return JSON.stringify([r.rows[k].what, r.rows[k].place]); })()""")
     page.go(tab="flame", across=first)
     page.screenshot(f"{name}-sandwich.png")
-    if page.evaluate("document.querySelectorAll('canvas').length") != 2 or page.evaluate(inked) < 0.02:
+    if page.evaluate("document.querySelectorAll('#view canvas').length") != 2 or page.evaluate(inked) < 0.02:
         fail(f"{name}: no sandwich of {first}")
     page.go(across="", by="loop", shape="flat")
 

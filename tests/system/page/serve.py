@@ -45,6 +45,12 @@ def refusals(port, token):
     expect("localhost", ask(port, f"/{token}/", f"localhost:{port}")[0], 200)
     for path in ("/", "/chunk/0", f"/{token}", f"/{token[:-1]}0x/", f"/{'0' * len(token)}/chunk/0", "//"):
         expect(path, ask(port, path)[0], 403)
+    expect("a part", ask(port, f"/{token}/chunk/1/0-1000000000")[0], 200)
+    for part in ("5-5", "7-3", f"{1 << 62}-{(1 << 63) - 1}"):
+        expect(part, ask(port, f"/{token}/chunk/0/{part}")[0], 400)
+    expect("its reason", b"interval is empty" in ask(port, f"/{token}/chunk/0/7-3")[1], True)
+    for path in ("chunk/0/", "chunk/0/1", "chunk/0/1-", "chunk/0/-1", "chunk/0/a-b", "chunk/0/1-2/", "chunk/0/0-99999999999999999999", "chunk/999/1-2"):
+        expect(path, ask(port, f"/{token}/{path}")[0], 404)
     for path in ("chunk/", "chunk/-1", "chunk/9999", "chunk/0/", "../", "../../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "source/0x"):
         expect(path, ask(port, f"/{token}/{path}")[0], 404)
     for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}"):
@@ -103,6 +109,8 @@ def main():
         with Browser(folder) as browser:
             page = browser.open(address)
             checker = Checker(perfmap, archive, page)
+            all_views(checker)
+            checker.brush(20, 70)
             all_views(checker)
             expect("numbers", checker.problems, [])
             expect("console", page.errors, [])
