@@ -187,6 +187,7 @@ static bool add_to_last(struct costs_reader *r, const struct pm_cost *cost)
     if (there && there->thread == cost->thread && aggregation == PM_SUM &&
         !__builtin_add_overflow(there->value, cost->value, &sum)) {
         there->value = sum;
+        there->is_merged |= cost->is_merged;
         return true;
     }
     if (there && there->thread == cost->thread && aggregation == PM_MAXIMUM) {
@@ -219,6 +220,7 @@ static enum pm_status add_cost(struct costs_reader *r, struct pm_cost cost)
             return load_no_memory(load);
         if (r->n_calls && cost.metric == r->calls)
             r->n_calls[data->threads[cost.thread].process] += (double)cost.value;
+        cost.is_merged = r->merged_thread[cost.thread] != cost.thread;
         cost.thread = r->merged_thread[cost.thread];
         if (add_to_last(r, &cost))
             return PM_OK;

@@ -104,6 +104,7 @@ struct pm_graph_metric {
 
 struct pm_cost {
     pm_index context, thread, metric; /* thread: the caller's own numbering */
+    bool is_merged;                   /* of several threads: `thread` is the first of them */
     int64_t value;
 };
 

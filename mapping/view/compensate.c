@@ -314,13 +314,19 @@ static int by_thread_and_context(const void *left, const void *right)
     return a->context < b->context ? -1 : a->context > b->context;
 }
 
+/* What others had of a thread's CPU was not in what other threads did in the same construct. */
+static bool may_be_taken(const struct interval_cost *item)
+{
+    return item->kind == INTERVAL_TIME && !item->cost->is_merged;
+}
+
 /* Out of the times of a place; what could be. */
 static int64_t take_at(struct correction *c, struct interval_place *place, int64_t most, bool *ok)
 {
     int64_t left = most < place->room_ns ? most : place->room_ns, all = left;
     for (uint32_t i = 0; i < place->n && left > 0 && *ok; i++) {
         struct pm_cost *cost = place->first[i].cost;
-        if (place->first[i].kind != INTERVAL_TIME)
+        if (!may_be_taken(&place->first[i]))
             continue;
         int64_t taken = left < cost->value ? left : cost->value;
         cost->value -= taken;
@@ -340,7 +346,7 @@ static struct interval_place make_place(struct interval_cost *first, uint32_t n)
         int64_t value = first[i].cost->value;
         sampled_ns += first[i].kind == INTERVAL_SAMPLED ? value : 0;
         place.left_ns += first[i].kind == INTERVAL_PREEMPTED ? value : 0;
-        place.room_ns += first[i].kind == INTERVAL_TIME ? value : 0;
+        place.room_ns += may_be_taken(&first[i]) ? value : 0;
     }
     place.room_ns -= sampled_ns < place.room_ns ? sampled_ns : place.room_ns;
     return place;
@@ -602,17 +608,20 @@ static void take_out(struct correction *c)
 }
 
 /* The code whose shares of times and of samples differ most. Roots are left out: their time is
- * not all in code. */
+ * not all in code. Samples that are only known to be in a thread (one that took less than a sample
+ * has none) may be of any code: what could be right with them is no difference. */
 static bool find_doubt(struct correction *c)
 {
     const struct pm_graph *graph = c->view->data->graph;
     double *own_ns = pm_alloc_array(graph->n_nouns, sizeof *own_ns);
     double *sampled_ns = pm_alloc_array(graph->n_nouns, sizeof *sampled_ns);
     double all_own_ns = 0, all_sampled_ns = 0, most = 0, sample_ns = period_ns(c->view->data);
+    double elsewhere_ns = 0;
     struct pm_view_doubt *doubt = &c->view->doubt;
     bool ok = own_ns && sampled_ns;
     for (pm_index i = 0; ok && i < graph->n_contexts; i++) {
         pm_index noun = pm_graph_first_noun(graph, graph->contexts[i].sentence);
+        elsewhere_ns += graph->contexts[i].parent == PM_NONE ? c->sampled_ns[i] : 0;
         if (!c->is_timed[i] || graph->contexts[i].parent == PM_NONE)
             continue;
         double busy_ns = c->own_ns[i] > c->asleep_ns[i] ? c->own_ns[i] - c->asleep_ns[i] : 0;
@@ -623,7 +632,10 @@ static bool find_doubt(struct correction *c)
     }
     for (pm_index n = 0; ok && n < graph->n_nouns && all_own_ns > 0 && all_sampled_ns > 0; n++) {
         double timed = 100 * own_ns[n] / all_own_ns, sampled = 100 * sampled_ns[n] / all_sampled_ns;
-        if (fabs(timed - sampled) <= most)
+        double least = 100 * sampled_ns[n] / (all_sampled_ns + elsewhere_ns);
+        double limit = least + 100 * elsewhere_ns / (all_sampled_ns + elsewhere_ns);
+        bool may_be_equal = timed >= least && timed <= limit;
+        if (may_be_equal || fabs(timed - sampled) <= most)
             continue;
         most = fabs(timed - sampled);
         *doubt = (struct pm_view_doubt){n, timed, sampled,

@@ -386,12 +386,16 @@ static void times_of_preempted_threads_stay_apart(void **state)
     pm_index wall = pm_graph_find_metric(graph, "wall_ns");
     /* Context 4 (here 3) is below 2, and 3 (here 2) is not on that path. */
     static const struct pm_cost expected[] = {
-        {1, 0, 0, 1}, {1, 1, 0, 2}, {2, 0, 0, 1100}, {3, 1, 0, 2000}};
+        {.context = 1, .thread = 0, .value = 1},
+        {.context = 1, .thread = 1, .value = 2},
+        {.context = 2, .thread = 0, .is_merged = true, .value = 1100},
+        {.context = 3, .thread = 1, .value = 2000}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         int n = 0;
         for (uint32_t k = 0; k < graph->n_costs; k++)
             n += graph->costs[k].metric == wall && graph->costs[k].context == expected[i].context &&
                  graph->costs[k].thread == expected[i].thread &&
+                 graph->costs[k].is_merged == expected[i].is_merged &&
                  graph->costs[k].value == expected[i].value;
         assert_int_equal(n, 1);
     }
