@@ -124,8 +124,7 @@ static void check_clock(struct doctor *doctor)
 {
 #if defined __x86_64__
     char *flags = processor_flags();
-    struct session_instant from;
-    uint64_t hz = session_calibrate(&from);
+    uint64_t hz = session_calibrate(session_instant_now());
     bool constant = flags && strstr(flags, " constant_tsc "),
          nonstop = flags && strstr(flags, " nonstop_tsc ");
     if (!flags)

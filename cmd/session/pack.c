@@ -7,6 +7,7 @@
  */
 #include "pack.h"
 
+#include "mapping/code/blame.h"
 #include "mapping/run/run_pack.h"
 
 #include <dirent.h>
@@ -28,6 +29,7 @@ enum {
     /* All of a run; at its end packing takes 2 ms of CPU time a MiB, a fifth of what a short run
      * of SQLite costs in all. */
     LEAST_ALL_BYTES = 2 * 1024 * 1024,
+    PREPARE_MS = 20, /* shorter ones hardly have samples */
     /* Shorter runs are not worth it, and the end of a watch takes the kernel some 15 ms. */
     FIRST_MS = 500,
     NICE = 10, /* a tenth of what the program's threads get where all want to run */
@@ -41,7 +43,7 @@ struct session_pack {
     int dir, events;
     char *run_dir;
     atomic_int state;
-    bool is_nice, has_begun;
+    bool is_nice, has_begun, prepares;
     pthread_t thread;
 };
 
@@ -156,6 +158,9 @@ static void *pack_main(void *argument)
 {
     struct session_pack *pack = argument;
     struct pollfd events = {.fd = pack->events, .events = POLLIN};
+    (void)poll(NULL, 0, PREPARE_MS);
+    if (pack->prepares && atomic_load(&pack->state) == IDLE)
+        pm_blame_prepare();
     for (;; events.fd = pack->events) {
         (void)poll(&events, 1, events.fd < 0 && !pack->has_begun ? FIRST_MS : -1);
         if (!change(pack, IDLE, BUSY)) {
@@ -188,13 +193,14 @@ static void ignore_breaks(void)
     (void)signal(SIGIO, SIG_IGN);
 }
 
-struct session_pack *session_pack_begin(const char *run_dir)
+struct session_pack *session_pack_begin(const char *run_dir, bool prepares)
 {
     struct session_pack *pack = pm_alloc(sizeof *pack);
     if (!pack)
         return NULL;
     ignore_breaks();
     atomic_init(&pack->state, IDLE);
+    pack->prepares = prepares;
     pack->dir = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     pack->events = -1;
     pack->run_dir = pm_strndup(run_dir, strlen(run_dir));

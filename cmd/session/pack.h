@@ -12,10 +12,13 @@
 /* Behind the name of a run file: what is being made of it. */
 #define SESSION_PACK_ENDING ".pmr.tmp"
 
+#include <stdbool.h>
+
 struct session_pack;
 
 /* A thread of its own, with little priority; it begins with no signal unblocked. */
-struct session_pack *session_pack_begin(const char *run_dir);
+/* prepares: it first loads what making the archive needs, while the program has a processor. */
+struct session_pack *session_pack_begin(const char *run_dir, bool prepares);
 /* At once: what is not packed then stays as it is. */
 void session_pack_end(struct session_pack *pack);
 /* All that no process has open any more, when it is some megabytes in all. */

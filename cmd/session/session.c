@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* For `perfmap ask --live` to read the end of the run in its folder. */
-enum { ASKERS_MS = 30000 };
+enum {
+    /* For `perfmap ask --live` to read the end of the run in its folder. */
+    ASKERS_MS = 30000,
+    /* A disk takes 1 to 30 ms to have an archive for certain, a tenth of a short run. After a power
+     * failure that is measured again. */
+    REPEATABLE_MS = 10000,
+};
 
 bool session_has_contexts(const struct session_settings *settings)
 {
@@ -123,7 +128,8 @@ enum pm_status session_prepare(struct session_request *request, struct session_n
                                struct pm_error *err, struct session *ret_session, int *ret_exit)
 {
     struct session *session = ret_session;
-    *session = (struct session){.request = request, .target = request->target};
+    *session = (struct session){
+        .request = request, .target = request->target, .prepared = session_instant_now()};
     if (!session->target)
         session->target = session_child_target(&session->child);
     pm_manifest_init(&session->manifest);
@@ -216,11 +222,15 @@ enum pm_status session_open(struct session *session, struct session_notes *notes
 enum pm_status session_run(struct session *session, struct session_notes *notes,
                            struct pm_error *err, struct session_end *ret_end)
 {
+    const struct session_settings *settings = &session->request->settings;
     const struct session_launch launch = {.target = session->target,
                                           .argv = session->request->argv,
                                           .run_dir = session->output.run_dir,
-                                          .settings = &session->request->settings,
+                                          .settings = settings,
+                                          .prepared = session->prepared,
                                           .control = session->control,
+                                          .prepares = session->request->collect &&
+                                                      settings->runtime.rate_hz != 0,
                                           .kernel = session->kernel,
                                           .manifest = &session->manifest,
                                           .notes = notes};
@@ -260,6 +270,12 @@ enum pm_status session_finish(struct session *session, const struct session_end 
     return status;
 }
 
+static bool is_repeatable(const struct pm_manifest *manifest)
+{
+    uint64_t wall_ns = manifest->end_monotonic_ns - manifest->start_monotonic_ns;
+    return wall_ns < (uint64_t)REPEATABLE_MS * 1000000u;
+}
+
 enum pm_status session_collect(struct session *session, const struct session_findings *findings,
                                struct session_notes *notes, struct pm_error *err,
                                char **ret_kept_as)
@@ -268,7 +284,8 @@ enum pm_status session_collect(struct session *session, const struct session_fin
     const char *runs[] = {output->run_dir}, *slash = strrchr(output->name, '/');
     struct pm_collect_result result = {0};
     struct pm_collect_options options = {.size = sizeof options,
-                                         .name = slash ? slash + 1 : output->name};
+                                         .name = slash ? slash + 1 : output->name,
+                                         .is_repeatable = is_repeatable(&session->manifest)};
     struct session_kept kept;
     session_output_keep(output->name, notes, &kept);
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive; the program has ended */

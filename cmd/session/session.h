@@ -68,6 +68,7 @@ struct session {
     struct session_child child; /* the target, unless the request has another */
     struct mode_names *names;   /* kept for those who change modes */
     struct mode_needs needs;    /* of the question */
+    struct session_instant prepared;
     struct session_control *control;
     struct session_kernel *kernel;
 };

@@ -96,22 +96,21 @@ static enum pm_status measure(const struct session_launch *launch,
 {
     struct session_target *target = launch->target;
     struct session_ended ended = {.exit_status = -1, .exit_signal = -1};
-    struct session_instant from;
     int wake_fd;
     enum pm_status status = open_wake(signals, target, err, &wake_fd);
     if (status != PM_OK)
         return status;
     launch->manifest->pid = target->pid;
-    launch->manifest->tsc_hz = session_calibrate(&from);
+    launch->manifest->tsc_hz = session_calibrate(launch->prepared);
     status = begin(launch, err, &ret_end->exit);
     if (status != PM_OK)
         goto out;
-    struct session_pack *pack = session_pack_begin(launch->run_dir);
+    struct session_pack *pack = session_pack_begin(launch->run_dir, launch->prepares);
     session_control_watch(launch->control, launch->kernel);
     wait_for_end(launch, signals, wake_fd, &ended);
     session_control_watch(launch->control, NULL);
     session_pack_end(pack);
-    note_end(launch->manifest, from, &ended);
+    note_end(launch->manifest, launch->prepared, &ended);
     ret_end->exit = exit_of(&ended);
     ret_end->is_alive = !ended.all;
     ret_end->living_pid = ended.all ? 0 : target->calls->any_alive(target);

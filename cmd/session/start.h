@@ -2,6 +2,7 @@
 #ifndef PM_SESSION_START_H
 #define PM_SESSION_START_H
 
+#include "clock.h"
 #include "control.h"
 #include "kernel.h"
 #include "settings.h"
@@ -24,7 +25,9 @@ struct session_launch {
     char *const *argv;
     const char *run_dir;
     const struct session_settings *settings;
+    struct session_instant prepared; /* before: how fast the clock ticks shows since then */
     struct session_control *control; /* served meanwhile */
+    bool prepares;                   /* an archive of samples is made afterwards, by this process */
     struct session_kernel *kernel;   /* read meanwhile, and ended afterwards; NULL: none */
     struct pm_manifest *manifest;    /* written before it starts, and complete afterwards */
     struct session_notes *notes;

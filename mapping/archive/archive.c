@@ -175,6 +175,12 @@ enum pm_status pm_archive_create(const char *path, struct pm_error *err,
     return archive ? PM_OK : PM_ERR_MEMORY;
 }
 
+void pm_archive_is_repeatable(struct pm_archive *archive)
+{
+    if (archive)
+        pm_database_is_repeatable(archive->database);
+}
+
 enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *err)
 {
     enum pm_status status = pm_database_finish(archive->database, err);

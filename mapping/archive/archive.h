@@ -62,6 +62,7 @@ const char *pm_archive_text(sqlite3_stmt *statement, int column);
  * closed either way. pm_archive_discard removes the temporary. */
 PM_MUST_CHECK enum pm_status pm_archive_create(const char *path, struct pm_error *err,
                                                struct pm_archive **ret_archive);
+void pm_archive_is_repeatable(struct pm_archive *archive); /* database.h; NULL is none */
 PM_MUST_CHECK enum pm_status pm_archive_finish(struct pm_archive *archive, struct pm_error *err);
 void pm_archive_discard(struct pm_archive *archive);
 

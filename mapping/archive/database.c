@@ -16,6 +16,7 @@ struct pm_database {
     struct pm_temporary temporary; /* writing: where it goes to and what it is until then */
     int64_t version;
     uint64_t n_steps, most_steps; /* reading: of SQLite's machine, in thousands */
+    bool is_repeatable;           /* writing: pm_database_is_repeatable */
 };
 
 static void database_free(struct pm_database *database)
@@ -407,18 +408,23 @@ enum pm_status pm_database_create(const struct pm_database_kind *kind, const cha
 }
 
 /* With checksums, and on disk. */
-static enum pm_status complete_file(const char *noun, const char *path, const char *shown,
-                                    struct pm_error *err)
+static enum pm_status complete_file(const struct pm_database *database, struct pm_error *err)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    const char *noun = database->kind->noun, *shown = database->path;
+    int fd = open(database->temporary.path, O_RDWR | O_CLOEXEC);
     enum pm_status status = fd < 0
                                 ? pm_error_system(err, errno, "cannot write %s '%s'", noun, shown)
                                 : pm_archive_sum_append(fd, noun, shown, err);
-    if (status == PM_OK && fsync(fd) != 0)
+    if (status == PM_OK && !database->is_repeatable && fsync(fd) != 0)
         status = pm_error_system(err, errno, "cannot write %s '%s'", noun, shown);
     if (fd >= 0)
         close(fd);
     return status;
+}
+
+void pm_database_is_repeatable(struct pm_database *database)
+{
+    database->is_repeatable = true;
 }
 
 enum pm_status pm_database_finish(struct pm_database *database, struct pm_error *err)
@@ -429,7 +435,7 @@ enum pm_status pm_database_finish(struct pm_database *database, struct pm_error 
     else if (status == PM_OK)
         database->db = NULL;
     if (status == PM_OK)
-        status = complete_file(database->kind->noun, database->temporary.path, database->path, err);
+        status = complete_file(database, err);
     if (status == PM_OK && rename(database->temporary.path, database->temporary.target) != 0)
         status = pm_error_system(err, errno, "cannot write %s '%s'", database->kind->noun,
                                  database->path);

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -71,10 +72,8 @@ static struct {
     __typeof__(cs_disasm_iter) *next;
 } capstone;
 
-static enum pm_status load_capstone(struct pm_error *err)
+static enum pm_status find_capstone(struct pm_error *err)
 {
-    if (capstone.open)
-        return PM_OK;
     void *library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return pm_error_set(err, PM_ERR_NOT_FOUND, "cannot decode instructions: %s", dlerror());
@@ -89,6 +88,20 @@ static enum pm_status load_capstone(struct pm_error *err)
                             SONAME(CS_API_MAJOR));
     capstone.open = open_decoder;
     return PM_OK;
+}
+
+static enum pm_status load_capstone(struct pm_error *err)
+{
+    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&loading);
+    enum pm_status status = capstone.open ? PM_OK : find_capstone(err);
+    pthread_mutex_unlock(&loading);
+    return status;
+}
+
+void pm_blame_prepare(void)
+{
+    (void)load_capstone(NULL);
 }
 
 /* --- the file --- */

@@ -40,6 +40,8 @@ struct pm_blame;
 PM_MUST_CHECK enum pm_status pm_blame_open(const char *path, struct pm_error *err,
                                            struct pm_blame **ret_blame);
 void pm_blame_free(struct pm_blame *blame);
+/* The first _open loads a library, which takes 1 to 3 ms: unless another thread has done so. */
+void pm_blame_prepare(void);
 
 /* [low, low + size_bytes): ELF addresses of a contiguous piece of code of one symbol that begins
  * with an instruction; address lies within. Returns the address of an instruction there; address

@@ -862,6 +862,8 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
     enum pm_status status = start(c, archive_path);
     if (status == PM_OK)
         status = collect_all(c, run_dirs, n_run_dirs, &known);
+    if (known.is_repeatable)
+        pm_archive_is_repeatable(c->writer->archive);
     result.n_executions = c->processes->n_executions;
     result.n_processes = c->processes->n - c->processes->n_rests;
     result.n_threads = c->processes->n_threads;

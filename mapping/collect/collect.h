@@ -39,6 +39,7 @@ struct pm_collect_options {
         binary_paths;
     size_t n_binary_paths;
     unsigned n_threads; /* that work at most; 0: one for each processor. The archive is the same */
+    bool is_repeatable; /* as pm_archive_is_repeatable */
 };
 
 struct pm_collect_result {

@@ -84,6 +84,17 @@ static void an_archive_appears_only_when_complete(void **state)
     assert_int_equal(system("test $(ls | wc -l) = 1"), 0);
 }
 
+static void one_that_can_be_made_again_is_complete_as_any_other(void **state)
+{
+    (void)state;
+    struct pm_archive *archive;
+    struct pm_error err = PM_ERROR_INIT;
+    assert_int_equal(pm_archive_create("again", &err, &archive), PM_OK);
+    pm_archive_is_repeatable(archive);
+    assert_int_equal(pm_archive_finish(archive, &err), PM_OK);
+    assert_int_equal(use("again", &err), PM_OK);
+}
+
 static void a_link_to_an_archive_stays_a_link(void **state)
 {
     (void)state;
@@ -180,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(an_archive_appears_only_when_complete),
+        IN_FOLDER(one_that_can_be_made_again_is_complete_as_any_other),
         IN_FOLDER(a_link_to_an_archive_stays_a_link),
         IN_FOLDER(other_files_are_told_apart),
         IN_FOLDER(the_schemas_head_and_the_code_agree),
