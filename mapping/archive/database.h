@@ -78,7 +78,7 @@ PM_MUST_CHECK enum pm_status pm_database_in_memory(const struct pm_database_kind
 PM_MUST_CHECK enum pm_status pm_database_create(const struct pm_database_kind *kind,
                                                 const char *path, struct pm_error *err,
                                                 struct pm_database **ret_database);
-/* _finish does not wait until the disk has it: when power fails soon after, it can be made again. */
+/* _finish does not wait until the disk has it: when power fails then, it can be made again. */
 void pm_database_is_repeatable(struct pm_database *database);
 PM_MUST_CHECK enum pm_status pm_database_finish(struct pm_database *database, struct pm_error *err);
 void pm_database_discard(struct pm_database *database);
