@@ -10,7 +10,7 @@
  *   copies.cc    LLVM's code, after inlining: which functions have calls without sleds
  *   code.cc      machine code, as it is emitted: sleds, nouns of level Base
  *   liveness.cc  which registers a sled's trampoline may use
- *   map.cc       the late map (map.h): scopes.cc, code_loops.cc, objects.cc, map_out.cc
+ *   map.cc       the late map (map.h): scopes.cc, code_loops.cc, objects.cc, merged.cc, map_out.cc
  *   facts_out.cc section and .pif file
  *   handover.cc  code that another process emits: what travels there with it
  *   host.cc      what any program does that has LLVM in it and loads this
@@ -128,6 +128,9 @@ void pm_function_add_body(const struct pm_read_function *function, const struct 
                           struct pm_text_point last);
 /* The symbol has numbers of lambdas, "$_0", which are not the same in trees and code. */
 bool pm_has_lambda_number(llvm::StringRef symbol);
+/* Lambdas that a macro writes have one place, and nothing but their numbers tells them apart. They
+ * have these by the order of the text, in code as in trees. */
+void pm_lambdas_by_order(const llvm::Module &module);
 /* NULL: LLVM's function is none of the source, or its text was not read. */
 const struct pm_read_function *pm_read_function_of(const llvm::Function &function);
 /* scopes.cc: what a description says, not selected. The caller owns it. */

@@ -6,6 +6,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
 
 #include <algorithm>
 #include <map>
@@ -138,17 +139,72 @@ static std::vector<numbered> candidates_of(const Function &function,
     return here;
 }
 
+static const struct pm_read_function *learn(const std::vector<std::string> &lambdas,
+                                            const numbered &one)
+{
+    for (size_t i = 0; i < lambdas.size(); i++)
+        lambda_of_trees[lambdas[i]] = one.lambdas[i];
+    return one.function;
+}
+
 /* NULL: several would do, as far as is known yet. */
 static const struct pm_read_function *function_with_lambda(const Function &function)
 {
     std::vector<std::string> lambdas;
     std::string shape = shape_of(function.getName(), &lambdas);
     const auto candidates = candidates_of(function, lambdas, shape);
-    if (candidates.size() != 1)
-        return NULL;
-    for (size_t i = 0; i < lambdas.size(); i++)
-        lambda_of_trees[lambdas[i]] = candidates[0].lambdas[i];
-    return candidates[0].function;
+    return candidates.size() == 1 ? learn(lambdas, candidates[0]) : NULL;
+}
+
+/* Of "main::$_7": 7. */
+static unsigned long number_of(const std::string &lambda)
+{
+    return strtoul(lambda.c_str() + lambda.rfind('_') + 1, NULL, 10);
+}
+
+namespace
+{
+/* Lambdas that only their numbers tell apart, in the code and in the trees. */
+struct alike {
+    std::vector<std::vector<std::string>> code;
+    std::vector<numbered> trees;
+};
+} // namespace
+
+static void learn_by_order(alike *group)
+{
+    if (group->code.size() != group->trees.size())
+        return; /* some have no code */
+    std::sort(group->code.begin(), group->code.end(), [](const auto &a, const auto &b) {
+        return number_of(a.back()) < number_of(b.back());
+    });
+    std::sort(group->trees.begin(), group->trees.end(), [](const numbered &a, const numbered &b) {
+        return number_of(a.lambdas.back()) < number_of(b.lambdas.back());
+    });
+    for (size_t i = 0; i < group->code.size(); i++)
+        learn(group->code[i], group->trees[i]);
+}
+
+void pm_lambdas_by_order(const Module &module)
+{
+    std::map<std::vector<const struct pm_read_function *>, alike> groups;
+    for (const Function &function : module) {
+        std::vector<std::string> lambdas;
+        if (function.isDeclaration() || !pm_has_lambda_number(function.getName()) ||
+            pm_read_function_of(function))
+            continue;
+        std::string shape = shape_of(function.getName(), &lambdas);
+        if (shape.find("$_cl") == std::string::npos) /* known when the lambdas are */
+            continue;
+        const auto candidates = candidates_of(function, lambdas, shape);
+        std::vector<const struct pm_read_function *> which;
+        for (const numbered &one : candidates)
+            which.push_back(one.function);
+        groups[which].code.push_back(lambdas);
+        groups[which].trees = candidates;
+    }
+    for (auto &group : groups)
+        learn_by_order(&group.second);
 }
 
 /* --- bodies of OpenMP regions --- */

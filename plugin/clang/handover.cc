@@ -143,6 +143,11 @@ static void carry_statements(carrier *c, struct pm_read_text *text)
         carry_point(c, &statement->last);
         carry_place(c, &statement->loop_place);
     });
+    carry_list(c, &text->ways, [&](struct pm_read_ways *ways) {
+        carry_number(c, &ways->first);
+        carry_number(c, &ways->otherwise);
+        carry_number(c, &ways->end);
+    });
     std::vector<struct pm_range> ranges(text->ranges.list, text->ranges.list + text->ranges.n);
     carry_list(c, &ranges, [&](struct pm_range *range) {
         carry_file(c, &range->file, NULL);

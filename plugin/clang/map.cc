@@ -5,7 +5,7 @@
  * the code and its debug information are what they are without. A place in the source is that of
  * the instruction's debug location, which LLVM keeps without debug information, too (main.cc).
  */
-#include "code_loops.h"
+#include "merged.h"
 
 #include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/MachineFrameInfo.h"
@@ -33,11 +33,6 @@ enum { MAX_SPOTS = 8 }; /* of one piece of code, beside its own; more say nothin
 
 namespace
 {
-struct lost_statement {
-    int statement; /* of its text */
-    std::set<pm_id> objects;
-};
-
 struct collected {
     AsmPrinter *printer;
     MachineFunction *machine;
@@ -47,9 +42,7 @@ struct collected {
     struct pm_code_loops *loops;
     struct pm_map_sets *sets; /* the map's */
     std::map<const DILocation *, struct pm_located> places;
-    std::set<std::pair<pm_id, std::pair<uint32_t, uint32_t>>>
-        with_code; /* function, line, column */
-    std::map<const struct pm_read_function *, std::vector<struct lost_statement>> lost;
+    struct pm_merged *merged;
     std::map<std::pair<pm_id, unsigned>, uint32_t> bodies; /* loop, access: spots */
 };
 } // namespace
@@ -187,122 +180,6 @@ static enum pm_map_kind kind_of(const MachineInstr &instruction)
     return is_spill(instruction) ? PM_MAP_SPILL : PM_MAP_ORDINARY;
 }
 
-/* --- tuples --- */
-
-/* --- merged code --- */
-
-/* Optimisers make one of code that several statements have: LLVM then knows no place (line 0), and
- * only that there was one. */
-static bool is_merged(const MachineInstr &instruction)
-{
-    const DILocation *location = instruction.getDebugLoc().get();
-    return location && location->getLine() == 0 && !instruction.isCall();
-}
-
-static void note_code(collected *now)
-{
-    for (const MachineBasicBlock &block : *now->machine)
-        for (const MachineInstr &instruction : block) {
-            const struct pm_located *at =
-                emits_code(instruction) ? place_of(now, instruction.getDebugLoc().get()) : NULL;
-            if (at)
-                now->with_code.insert({pm_map_sets_text(now->sets, at->site)->id,
-                                       {at->place.line, at->place.column}});
-        }
-}
-
-/* Statements of a text of which no code is left by itself, with what they touch. */
-static const std::vector<struct lost_statement> &lost_of(collected *now,
-                                                         const struct pm_read_function *read)
-{
-    auto entry = now->lost.insert({read, {}});
-    std::vector<struct lost_statement> &lost = entry.first->second;
-    if (!entry.second)
-        return lost;
-    std::map<int, std::set<pm_id>> objects;
-    for (const struct pm_touch &touch : read->text->touches)
-        for (uint32_t i = 0; i < touch.n && touch.use != 0; i++)
-            objects[touch.statement].insert(read->text->accesses[touch.first + i].noun);
-    for (const auto &touched : objects) {
-        const struct pm_place &place = read->text->statements[(size_t)touched.first].place;
-        if (!now->with_code.count({read->source->id, {place.line, place.column}}))
-            lost.push_back({touched.first, touched.second});
-    }
-    return lost;
-}
-
-/* One of the objects. With none given: anything. */
-static bool touches_any(const struct lost_statement &lost,
-                        const std::vector<struct pm_access> &objects)
-{
-    for (const struct pm_access &object : objects)
-        if (lost.objects.count(object.noun))
-            return true;
-    return objects.empty();
-}
-
-static bool is_in_loop_of(const struct pm_read_text *text,
-                          const struct pm_written_statement &statement, const struct pm_place *at)
-{
-    const struct pm_place *loop;
-    if (!pm_text_loop(text, at, &loop) || !loop)
-        return statement.loop_place.line == 0;
-    return statement.loop_place.line == loop->line && statement.loop_place.column == loop->column;
-}
-
-/* Those of the same loop. */
-static std::vector<int> lost_statements(collected *now, const DILocation *location,
-                                        const struct pm_located *at,
-                                        const std::vector<struct pm_access> &objects)
-{
-    const struct pm_read_function *read =
-        pm_read_function_in(location->getScope()->getSubprogram());
-    std::vector<int> spots;
-    int site = site_of(now, location);
-    if (!read->text)
-        return spots;
-    for (const struct lost_statement &lost : lost_of(now, read)) {
-        const struct pm_written_statement &statement =
-            read->text->statements[(size_t)lost.statement];
-        struct pm_map_spot spot = {site, statement.place};
-        bool is_near = site != at->site || is_in_loop_of(read->text, statement, &at->place);
-        if (is_near && spots.size() < MAX_SPOTS && touches_any(lost, objects))
-            spots.push_back(pm_map_sets_spot(now->sets, &spot));
-    }
-    return spots;
-}
-
-static const struct pm_located *next_place(collected *now, const MachineInstr &instruction)
-{
-    enum { MAX_STEPS = 32 };
-    const MachineInstr *next = instruction.getNextNode();
-    for (int i = 0; next && i < MAX_STEPS; i++, next = next->getNextNode())
-        if (emits_code(*next))
-            if (const struct pm_located *at = place_of(now, next->getDebugLoc().get()))
-                return at;
-    return NULL;
-}
-
-/* What else merged code may be of: statements without other code, or else the one that follows. A
- * set of spots. */
-static uint32_t other_spots(collected *now, const MachineInstr &instruction,
-                            const struct pm_located *at,
-                            const std::vector<struct pm_access> &objects)
-{
-    if (!is_merged(instruction))
-        return 0;
-    std::vector<int> spots = lost_statements(now, instruction.getDebugLoc().get(), at, objects);
-    const struct pm_located *next = spots.empty() ? next_place(now, instruction) : NULL;
-    struct pm_map_spot own = {at->site, at->place};
-    if (next) {
-        struct pm_map_spot other = {next->site, next->place};
-        spots.push_back(pm_map_sets_spot(now->sets, &other));
-    }
-    int own_spot = pm_map_sets_spot(now->sets, &own);
-    spots.erase(std::remove(spots.begin(), spots.end(), own_spot), spots.end());
-    return pm_map_sets_spots(now->sets, spots.data(), spots.size());
-}
-
 /* --- vectorised code that has the place of its loop (seen with LLVM 14) --- */
 
 static bool is_loop_control(collected *now, pm_id id, const struct pm_located *at)
@@ -369,6 +246,15 @@ static int tuple_of(collected *now, const struct pm_map_tuple &tuple, uint32_t o
     return number;
 }
 
+/* Which of the statements comes first means nothing. */
+static int tuple_of_merged(collected *now, struct pm_map_tuple *tuple, std::vector<int> spots)
+{
+    const struct pm_map_spot *first = pm_map_sets_spot_at(now->sets, spots[0]);
+    tuple->site = first->site;
+    tuple->place = first->place;
+    return tuple_of(now, *tuple, pm_map_sets_spots(now->sets, spots.data() + 1, spots.size() - 1));
+}
+
 static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
                                 const struct pm_located *at)
 {
@@ -382,6 +268,9 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     if (tuple.kind == PM_MAP_FRAME)
         return tuple_of(now, tuple);
     pm_objects_of(instruction, &touched);
+    std::vector<int> merged;
+    if (at && pm_is_merged(instruction))
+        merged = pm_merged_spots(now->merged, instruction, at, &touched);
     tuple.unnamed = touched.unnamed;
     tuple.objects =
         pm_map_sets_objects(now->sets, touched.accesses.data(), touched.accesses.size());
@@ -392,7 +281,10 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     tuple.loop = stated_loop(pm_code_loop_at(now->loops, *instruction.getParent(), *at));
     if (uint32_t others = vectorised_spots(now, tuple.loop, at, touched))
         return tuple_of(now, tuple, others, PM_MAP_VECTORISED);
-    return tuple_of(now, tuple, other_spots(now, instruction, at, touched.accesses));
+    if (!merged.empty())
+        return tuple_of_merged(now, &tuple, merged);
+    std::vector<int> ways = pm_merged_ways(now->merged, instruction, at, touched);
+    return tuple_of(now, tuple, pm_map_sets_spots(now->sets, ways.data(), ways.size()));
 }
 
 /* --- labels --- */
@@ -512,11 +404,13 @@ void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_cod
     now.sets = ret_map->sets = pm_map_sets_new(now.read->source);
     if (!now.sets)
         pm_no_memory();
-    note_code(&now);
-    now.loops = pm_code_loops_new(machine, [&](const MachineInstr &instruction) {
+    pm_locate locate = [&](const MachineInstr &instruction) {
         return emits_code(instruction) ? place_of(&now, instruction.getDebugLoc().get())
                                        : (const struct pm_located *)NULL;
-    });
+    };
+    now.loops = pm_code_loops_new(machine, locate);
+    now.merged = pm_merged_new(machine, now.sets, locate,
+                               [&](const DILocation *location) { return site_of(&now, location); });
     for (MachineBasicBlock &block : *machine) {
         size_t n_parts = ret_map->parts.size();
         collect_block(&now, block, &at);
@@ -528,6 +422,7 @@ void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_cod
     if (last)
         ret_map->parts.back().end = label_after(&now, last);
     pm_code_loops_free(now.loops);
+    pm_merged_free(now.merged);
     if (pm_map_sets_failed(now.sets))
         pm_no_memory();
 }

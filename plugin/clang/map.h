@@ -1,6 +1,6 @@
 /* Between the parts of the late map: scopes.cc (what a place of code is in the source), objects.cc
- * (which variables an instruction touches), map.cc (ranges of emitted code), map_out.cc (the
- * section, format/pm_map.h). */
+ * (which variables an instruction touches), merged.cc (code that was made of several statements),
+ * map.cc (ranges of emitted code), map_out.cc (the section, format/pm_map.h). */
 #ifndef PM_CLANG_MAP_H
 #define PM_CLANG_MAP_H
 
@@ -54,6 +54,10 @@ struct pm_touched {
     unsigned elsewhere; /* PM_MAP_READS, PM_MAP_WRITES of memory: nothing at the place does so */
 };
 void pm_objects_of(const llvm::MachineInstr &instruction, struct pm_touched *ret);
+/* What a touch of the text is one of, when code at the location does it. */
+void pm_touch_accesses(const llvm::DILocation *location, const struct pm_read_text *text,
+                       const struct pm_touch *touch, unsigned use,
+                       std::vector<struct pm_access> *ret);
 
 /* --- map.cc --- */
 

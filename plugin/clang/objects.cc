@@ -353,6 +353,13 @@ static void add_touch(const candidate &one, unsigned use, std::vector<struct pm_
     }
 }
 
+void pm_touch_accesses(const DILocation *location, const struct pm_read_text *text,
+                       const struct pm_touch *touch, unsigned use,
+                       std::vector<struct pm_access> *ret)
+{
+    add_touch({location, text, touch}, use, ret);
+}
+
 static void add_base(const base &base, unsigned use, std::vector<struct pm_access> *out)
 {
     for (size_t i = 0; i < base.nouns.size(); i++) {

@@ -173,6 +173,23 @@ static void read_declarations(struct pm_text_reader *reader, const DeclStmt *s, 
             read_variable(reader, variable, around);
 }
 
+static void read_if(struct pm_text_reader *reader, const IfStmt *choice, const Stmt *around)
+{
+    const std::vector<struct pm_written_statement> &statements = reader->text->statements;
+    struct pm_read_ways ways = {};
+    add_keyword(reader, choice->getIfLoc(), choice->getCond());
+    for (const Stmt *child : choice->children()) {
+        if (child == choice->getThen())
+            ways.first = (int)statements.size();
+        else if (child == choice->getElse())
+            ways.otherwise = (int)statements.size();
+        read_statement(reader, child, around);
+    }
+    ways.end = (int)statements.size();
+    if (choice->getElse())
+        reader->text->ways.push_back(ways);
+}
+
 static void read_goto(struct pm_text_reader *reader, const IndirectGotoStmt *s, const Stmt *around)
 {
     if (begin_statement(reader, s->getBeginLoc(), s->getEndLoc(), around))
@@ -244,12 +261,12 @@ static void read_statement(struct pm_text_reader *reader, const Stmt *s, const S
         read_goto(reader, to, around);
     else if (const auto *text = dyn_cast<AsmStmt>(s))
         read_asm(reader, text, around);
+    else if (const auto *choice = dyn_cast<IfStmt>(s))
+        read_if(reader, choice, around);
     else if (const auto *one = dyn_cast<CaseStmt>(s))
         read_statement(reader, one->getSubStmt(), around);
     else {
-        if (const auto *choice = dyn_cast<IfStmt>(s))
-            add_keyword(reader, choice->getIfLoc(), choice->getCond());
-        else if (const auto *table = dyn_cast<SwitchStmt>(s))
+        if (const auto *table = dyn_cast<SwitchStmt>(s))
             add_keyword(reader, table->getSwitchLoc(), table->getCond());
         read_children(reader, s, around);
     }

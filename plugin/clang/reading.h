@@ -29,6 +29,11 @@ struct pm_written_statement {
     struct pm_place loop_place; /* of the loop that it lies in; line 0 none */
 };
 
+/* An "if" with an "else": statements [first, otherwise) are one way, [otherwise, end) the other. */
+struct pm_read_ways {
+    int first, otherwise, end;
+};
+
 struct pm_referral {
     pm_id pointer, object;
 };
@@ -66,6 +71,7 @@ struct pm_read_text {
     std::vector<struct pm_read_region> regions;
     struct pm_statements ranges; /* sorted */
     std::vector<struct pm_written_statement> statements;
+    std::vector<struct pm_read_ways> ways;
     std::vector<struct pm_touch> touches; /* by place */
     std::vector<struct pm_access> accesses;
     std::vector<std::pair<int, pm_id>> calls;        /* statement, function */

@@ -50,6 +50,8 @@ void pm_scopes_begin(const Module &module)
     by_words.clear();
     for (const Function &function : module)
         pm_read_function_of(function); /* some are known when others are */
+    if (!pm_compilation.is_taken_over)
+        pm_lambdas_by_order(module);
     for (const Function &function : module)
         if (const DISubprogram *described = function.getSubprogram())
             if (const struct pm_read_function *read = pm_read_function_of(function))

@@ -12,8 +12,25 @@ __attribute__((noinline)) void either(int n)
     }
 }
 
+struct account {
+    long plus, last, kind;
+} accounts[4096];
+
+/* One store, though each way has code of its own left. */
+__attribute__((noinline)) void book(int n, long limit)
+{
+    for (int i = 0; i < n; i++) {
+        struct account *a = &accounts[key[i] & 4095];
+        if (a->kind > limit)
+            a->last = i;
+        else
+            a->last = -i;
+    }
+}
+
 int main(void)
 {
     either(4096);
-    return first[3] + second[4] > 100;
+    book(4096, 1);
+    return first[3] + second[4] > 100 && accounts[5].last == 0;
 }

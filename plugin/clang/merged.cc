@@ -1,0 +1,371 @@
+/* Of which statements merged code is. What the source says and no code of a statement does any
+ * more, merged code does:
+ *
+ *     if (a->kind > limit)
+ *         a->last = i;       one store of both, and code of its own for -i: the store is that of
+ *     else                   the statements that write a->last, and have no store of it
+ *         a->last = -i;
+ *
+ * Code that touches no memory, and what no statement lacks, may be of any statement that has no
+ * code, of the one before it, or else of the one that follows.
+ */
+#include "merged.h"
+
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineInstr.h"
+#include "llvm/CodeGen/MachineMemOperand.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+extern "C" {
+#include "../emit/map_sets.h"
+}
+
+using namespace llvm;
+
+enum { SPOTS_MAX = 8 }; /* more say nothing */
+
+using statement_key = std::tuple<pm_id, uint32_t, uint32_t>; /* function, line, column */
+
+struct pm_lost_statement {
+    int statement; /* of its text */
+    std::set<pm_id> objects;
+};
+
+struct pm_merged {
+    const MachineFunction *machine;
+    struct pm_map_sets *sets;
+    pm_locate locate;
+    pm_site_of site_of;
+    bool code_is_known, touches_are_known;
+    std::set<statement_key> with_code;
+    std::map<std::pair<statement_key, unsigned>, std::set<pm_id>> touched; /* by use */
+    std::map<const struct pm_read_function *, std::vector<struct pm_lost_statement>> lost;
+};
+
+bool pm_is_merged(const MachineInstr &instruction)
+{
+    const DILocation *location = instruction.getDebugLoc().get();
+    return location && location->getLine() == 0 && !instruction.isCall();
+}
+
+struct pm_merged *pm_merged_new(const MachineFunction *machine, struct pm_map_sets *sets,
+                                pm_locate locate, pm_site_of site_of)
+{
+    auto *merged = new struct pm_merged();
+    merged->machine = machine;
+    merged->sets = sets;
+    merged->locate = locate;
+    merged->site_of = site_of;
+    return merged;
+}
+
+void pm_merged_free(struct pm_merged *merged)
+{
+    delete merged;
+}
+
+/* --- what code of their own does --- */
+
+static statement_key key_of(const struct pm_merged &merged, const struct pm_located &at)
+{
+    return {pm_map_sets_text(merged.sets, at.site)->id, at.place.line, at.place.column};
+}
+
+static void note_code(struct pm_merged *merged)
+{
+    if (merged->code_is_known)
+        return;
+    merged->code_is_known = true;
+    for (const MachineBasicBlock &block : *merged->machine)
+        for (const MachineInstr &instruction : block)
+            if (const struct pm_located *at = merged->locate(instruction))
+                merged->with_code.insert(key_of(*merged, *at));
+}
+
+static void note_touches(struct pm_merged *merged)
+{
+    if (merged->touches_are_known)
+        return;
+    merged->touches_are_known = true;
+    for (const MachineBasicBlock &block : *merged->machine)
+        for (const MachineInstr &instruction : block) {
+            const struct pm_located *at =
+                instruction.mayLoadOrStore() ? merged->locate(instruction) : NULL;
+            if (!at)
+                continue;
+            struct pm_touched touched;
+            pm_objects_of(instruction, &touched);
+            for (const struct pm_access &access : touched.accesses)
+                for (unsigned use : {PM_MAP_READS, PM_MAP_WRITES})
+                    if (access.access & use)
+                        merged->touched[{key_of(*merged, *at), use}].insert(access.noun);
+        }
+}
+
+static bool is_in_loop_of(const struct pm_read_text *text,
+                          const struct pm_written_statement &statement, const struct pm_place *at)
+{
+    const struct pm_place *loop;
+    if (!pm_text_loop(text, at, &loop) || !loop)
+        return statement.loop_place.line == 0;
+    return statement.loop_place.line == loop->line && statement.loop_place.column == loop->column;
+}
+
+static void add_spot(struct pm_merged *merged, int site, const struct pm_place &place,
+                     std::vector<int> *spots)
+{
+    struct pm_map_spot spot = {site, place};
+    int number = pm_map_sets_spot(merged->sets, &spot);
+    if (std::find(spots->begin(), spots->end(), number) == spots->end())
+        spots->push_back(number);
+}
+
+/* --- statements whose loads or stores it is --- */
+
+namespace
+{
+/* The one merged instruction. */
+struct merged_access {
+    const DILocation *location;
+    const struct pm_read_function *read;
+    int site;
+    const struct pm_located *at;
+    const std::vector<struct pm_access> *objects; /* with none: it may touch anything */
+    unsigned use;
+    bool by_pointers; /* the source may lead to the objects by other names */
+};
+} // namespace
+
+static bool touches_one(const merged_access &access, const struct pm_touch &touch)
+{
+    for (uint32_t i = 0; i < touch.n; i++)
+        for (const struct pm_access &object : *access.objects)
+            if (access.read->text->accesses[touch.first + i].noun == object.noun)
+                return true;
+    return access.objects->empty() || (access.by_pointers && touch.goes_through);
+}
+
+/* The statement says so, and has no code that does it. */
+static bool lacks(const struct pm_merged &merged, const merged_access &access,
+                  const struct pm_touch &touch)
+{
+    const struct pm_read_text *text = access.read->text;
+    if (touch.statement < 0 || touch.n == 0 || !(touch.use & access.use) || touch.gives_address)
+        return false;
+    const struct pm_written_statement &statement = text->statements[(size_t)touch.statement];
+    bool is_near =
+        access.site != access.at->site || is_in_loop_of(text, statement, &access.at->place);
+    if (!is_near || !touches_one(access, touch))
+        return false;
+    statement_key key = {access.read->source->id, statement.place.line, statement.place.column};
+    auto found = merged.touched.find({key, access.use});
+    return found == merged.touched.end() || !found->second.count(text->accesses[touch.first].noun);
+}
+
+/* What all of them touch is what the instruction touches. */
+static void agree(const merged_access &access, const std::vector<const struct pm_touch *> &touches,
+                  struct pm_touched *touched)
+{
+    std::vector<struct pm_access> all;
+    for (const struct pm_touch *touch : touches) {
+        std::vector<struct pm_access> own;
+        pm_touch_accesses(access.location, access.read->text, touch, access.use, &own);
+        own.resize(pm_accesses_sort(own.data(), own.size()));
+        bool differs =
+            !all.empty() && !std::equal(all.begin(), all.end(), own.begin(), own.end(),
+                                        [](const struct pm_access &a, const struct pm_access &b) {
+                                            return a.noun == b.noun && a.access == b.access;
+                                        });
+        if (differs)
+            return;
+        all.swap(own);
+    }
+    touched->accesses.insert(touched->accesses.end(), all.begin(), all.end());
+    touched->accesses.resize(pm_accesses_sort(touched->accesses.data(), touched->accesses.size()));
+    touched->unnamed &= all.empty();
+}
+
+static std::vector<const struct pm_touch *> lacking_touches(const struct pm_merged &merged,
+                                                            merged_access access)
+{
+    std::vector<const struct pm_touch *> found;
+    for (bool by_pointers : {false, true}) {
+        access.by_pointers = by_pointers;
+        for (const struct pm_touch &touch : access.read->text->touches)
+            if (lacks(merged, access, touch))
+                found.push_back(&touch);
+        if (!found.empty())
+            break;
+    }
+    return found;
+}
+
+static std::vector<int> lacking_statements(struct pm_merged *merged, const merged_access &access,
+                                           struct pm_touched *touched)
+{
+    std::vector<int> spots;
+    const std::vector<struct pm_written_statement> &statements = access.read->text->statements;
+    note_touches(merged);
+    std::vector<const struct pm_touch *> touches = lacking_touches(*merged, access);
+    for (const struct pm_touch *touch : touches)
+        add_spot(merged, access.site, statements[(size_t)touch->statement].place, &spots);
+    if (spots.size() > SPOTS_MAX)
+        return {};
+    agree(access, touches, touched);
+    return spots;
+}
+
+/* --- stores that are of another way, too --- */
+
+/* MergedLoadStoreMotion makes one store of those at the ends of two ways. It keeps the place of the
+ * first (LLVM 14; 19 gives it none), and drops what it knew of the types. */
+static bool has_lost_type(const MachineInstr &instruction)
+{
+    for (const MachineMemOperand *operand : instruction.memoperands())
+        if (operand->isStore() && !operand->getPseudoValue() && !operand->getAAInfo().TBAA)
+            return true;
+    return false;
+}
+
+static bool is_within(int first, int end, int statement)
+{
+    return first <= statement && statement < end;
+}
+
+static bool are_ways(const struct pm_read_text *text, int one, int other)
+{
+    for (const struct pm_read_ways &ways : text->ways) {
+        bool first = is_within(ways.first, ways.otherwise, one);
+        bool second = is_within(ways.otherwise, ways.end, one);
+        if ((first && is_within(ways.otherwise, ways.end, other)) ||
+            (second && is_within(ways.first, ways.otherwise, other)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_other_way(const merged_access &access, int other)
+{
+    const struct pm_read_text *text = access.read->text;
+    const struct pm_place &own = access.at->place;
+    for (size_t i = 0; i < text->statements.size(); i++) {
+        const struct pm_place &place = text->statements[i].place;
+        if (place.line == own.line && place.column == own.column && place.file == own.file)
+            return are_ways(text, (int)i, other);
+    }
+    return false;
+}
+
+std::vector<int> pm_merged_ways(struct pm_merged *merged, const MachineInstr &instruction,
+                                const struct pm_located *at, const struct pm_touched &touched)
+{
+    const DILocation *location = instruction.getDebugLoc().get();
+    std::vector<int> spots;
+    if (!location || !instruction.mayStore() || instruction.isCall() || !has_lost_type(instruction))
+        return spots;
+    merged_access access = {location,
+                            pm_read_function_in(location->getScope()->getSubprogram()),
+                            at->site,
+                            at,
+                            &touched.accesses,
+                            PM_MAP_WRITES,
+                            false};
+    if (!access.read->text || access.read->text->ways.empty() || touched.accesses.empty())
+        return spots;
+    note_touches(merged);
+    for (const struct pm_touch *touch : lacking_touches(*merged, access))
+        if (is_other_way(access, touch->statement) && spots.size() < SPOTS_MAX)
+            add_spot(merged, at->site,
+                     access.read->text->statements[(size_t)touch->statement].place, &spots);
+    return spots;
+}
+
+/* --- statements without code --- */
+
+static const std::vector<struct pm_lost_statement> &lost_of(struct pm_merged *merged,
+                                                            const struct pm_read_function *read)
+{
+    auto entry = merged->lost.insert({read, {}});
+    std::vector<struct pm_lost_statement> &lost = entry.first->second;
+    if (!entry.second)
+        return lost;
+    std::map<int, std::set<pm_id>> objects;
+    for (const struct pm_touch &touch : read->text->touches)
+        for (uint32_t i = 0; i < touch.n && touch.use != 0; i++)
+            objects[touch.statement].insert(read->text->accesses[touch.first + i].noun);
+    for (const auto &touched : objects) {
+        const struct pm_place &place = read->text->statements[(size_t)touched.first].place;
+        if (!merged->with_code.count({read->source->id, place.line, place.column}))
+            lost.push_back({touched.first, touched.second});
+    }
+    return lost;
+}
+
+/* One of the objects. With none given: anything. */
+static bool touches_any(const struct pm_lost_statement &lost,
+                        const std::vector<struct pm_access> &objects)
+{
+    for (const struct pm_access &object : objects)
+        if (lost.objects.count(object.noun))
+            return true;
+    return objects.empty();
+}
+
+/* Those of the same loop. */
+static void add_lost_statements(struct pm_merged *merged, const merged_access &access,
+                                std::vector<int> *spots)
+{
+    note_code(merged);
+    for (const struct pm_lost_statement &lost : lost_of(merged, access.read)) {
+        const struct pm_written_statement &statement =
+            access.read->text->statements[(size_t)lost.statement];
+        bool is_near = access.site != access.at->site ||
+                       is_in_loop_of(access.read->text, statement, &access.at->place);
+        if (is_near && spots->size() <= SPOTS_MAX && touches_any(lost, *access.objects))
+            add_spot(merged, access.site, statement.place, spots);
+    }
+}
+
+static const struct pm_located *next_place(const struct pm_merged &merged,
+                                           const MachineInstr &instruction)
+{
+    enum { STEPS_MAX = 32 };
+    const MachineInstr *next = instruction.getNextNode();
+    for (int i = 0; next && i < STEPS_MAX; i++, next = next->getNextNode())
+        if (const struct pm_located *at = merged.locate(*next))
+            return at;
+    return NULL;
+}
+
+std::vector<int> pm_merged_spots(struct pm_merged *merged, const MachineInstr &instruction,
+                                 const struct pm_located *at, struct pm_touched *touched)
+{
+    const DILocation *location = instruction.getDebugLoc().get();
+    merged_access access = {location,
+                            pm_read_function_in(location->getScope()->getSubprogram()),
+                            merged->site_of(location),
+                            at,
+                            &touched->accesses,
+                            PM_MAP_READS,
+                            false};
+    std::vector<int> spots;
+    bool is_access = access.read->text && (touched->unnamed || !touched->accesses.empty());
+    if (is_access && instruction.mayLoad())
+        spots = lacking_statements(merged, access, touched);
+    access.use = PM_MAP_WRITES;
+    if (is_access && instruction.mayStore()) /* add to memory: the statement that writes */
+        spots = lacking_statements(merged, access, touched);
+    if (!spots.empty())
+        return spots;
+    add_spot(merged, at->site, at->place, &spots);
+    if (access.read->text)
+        add_lost_statements(merged, access, &spots);
+    const struct pm_located *next = spots.size() == 1 ? next_place(*merged, instruction) : NULL;
+    if (next)
+        add_spot(merged, next->site, next->place, &spots);
+    return spots;
+}

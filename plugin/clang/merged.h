@@ -1,0 +1,29 @@
+/* Between map.cc and merged.cc: code that optimisers made of equal code of several statements. */
+#ifndef PM_CLANG_MERGED_H
+#define PM_CLANG_MERGED_H
+
+#include "code_loops.h"
+
+/* LLVM then knows no place (line 0), and only that there was one. */
+bool pm_is_merged(const llvm::MachineInstr &instruction);
+
+/* The innermost inlined copy that a place lies in, -1 the function itself. */
+using pm_site_of = std::function<int(const llvm::DILocation *)>;
+
+struct pm_merged;
+/* Of one function. The sets are lent. */
+struct pm_merged *pm_merged_new(const llvm::MachineFunction *machine, struct pm_map_sets *sets,
+                                pm_locate locate, pm_site_of site_of);
+void pm_merged_free(struct pm_merged *merged);
+
+/* The statements that merged code may be of, as spots of the sets: never none, and the first is as
+ * good as any. at: of the code before it. What all of them touch so is added to what is known to be
+ * touched. */
+std::vector<int> pm_merged_spots(struct pm_merged *merged, const llvm::MachineInstr &instruction,
+                                 const struct pm_located *at, struct pm_touched *touched);
+/* Code that has a place, though it is of a statement on the other way of an "if", too: spots of
+ * that. */
+std::vector<int> pm_merged_ways(struct pm_merged *merged, const llvm::MachineInstr &instruction,
+                                const struct pm_located *at, const struct pm_touched &touched);
+
+#endif
