@@ -51,6 +51,8 @@ enum {
     PM_SLED_DEPTH_MASK = 0x3f, /* loops and landings: nesting depth */
     /* stack pointer is CFA - 8 and no red zone is in use (function sleds) */
     PM_SLED_SP_AT_CFA = 0x80,
+    /* a landing behind setjmp(): code comes here before it comes by longjmp() */
+    PM_SLED_BY_SETJMP = 0x40,
 };
 
 struct pm_sled_record {

@@ -234,7 +234,8 @@ static void put_landing_sleds(const emitted &code,
         }
         for (auto at = block.begin(); at != block.end(); ++at)
             if (returns_twice(*at))
-                put_sled(code, block, std::next(at), PM_SLED_LAND, flags, 0xffff);
+                put_sled(code, block, std::next(at), PM_SLED_LAND, flags | PM_SLED_BY_SETJMP,
+                         0xffff);
     }
 }
 

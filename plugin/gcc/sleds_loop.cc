@@ -195,6 +195,7 @@ static void note_landing_depths(function *fun)
 static void put_setjmp_sleds(function *fun)
 {
     basic_block bb;
+    unsigned flag = pm_sleds_possible() ? PM_SLED_BY_SETJMP : 0;
     if (!fun->calls_setjmp || !pm_options.functions || !pm_function_selected(fun->decl))
         return;
     FOR_EACH_BB_FN(bb, fun) {
@@ -202,7 +203,8 @@ static void put_setjmp_sleds(function *fun)
         edge e = find_fallthru_edge(bb->succs);
         if (last != NULL && e != NULL && is_gimple_call(last) &&
             gimple_call_flags(last) & ECF_RETURNS_TWICE)
-            gsi_insert_on_edge(e, pm_sled_asm(PM_SLED_LAND, depth_of(bb), pm_symbol_id(fun->decl)));
+            gsi_insert_on_edge(
+                e, pm_sled_asm(PM_SLED_LAND, depth_of(bb) | flag, pm_symbol_id(fun->decl)));
     }
 }
 

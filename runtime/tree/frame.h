@@ -12,9 +12,9 @@
  *                      of this frame that are not
  *                      outside of this one (depth)
  *     loop exit        what lies deeper in the loop      the youngest loop of this noun ends
- *     landing          frames with sp < S, and loops     nothing
- *                      of this frame that are deeper
- *                      than where it goes on
+ *     landing          frames with sp < S, and loops     behind setjmp(): the loop that it
+ *                      of this frame that are deeper     lies in goes on, if another one is
+ *                      than where it goes on             active there
  *
  * A sample at stack pointer S belongs to the youngest frame whose sp is not below S. All of them
  * ask pm_frame_is_dead(), whose limit is S, or S + 1 where a frame at S itself is dead:

@@ -61,11 +61,11 @@ struct pm_probe {
     uint8_t kind; /* enum pm_sled_kind */
     uint8_t loop_depth;
     uint16_t bank;
-    uint32_t counter; /* index in the bank */
-    uint8_t mode;     /* enum pm_run_mode of this event: nouns may differ */
-    uint8_t inside;   /* entered only where pm_node_terms has one of these bits; 0: always */
-    uint8_t tail;     /* of PM_SLED_TAIL: enum pm_tail; TO_SLED: counter is the noun jumped to */
-    uint8_t reserved;
+    uint32_t counter;  /* index in the bank */
+    uint8_t mode;      /* enum pm_run_mode of this event: nouns may differ */
+    uint8_t inside;    /* entered only where pm_node_terms has one of these bits; 0: always */
+    uint8_t tail;      /* of PM_SLED_TAIL: enum pm_tail; TO_SLED: counter is the noun jumped to */
+    uint8_t by_setjmp; /* of PM_SLED_LAND */
 };
 
 /* Terms of the question that the program was started with (`perfmap run --ask`), which are

@@ -213,6 +213,51 @@ static void leave_loop(struct pm_tls *t, struct pm_node **current, const struct 
     }
 }
 
+/* Which loop a setjmp() lies in: the one that was active when code first came behind it. For each
+ * landing a word: which it is, and the loop's noun and 1; 0: free. */
+static uint64_t setjmp_loops[256];
+
+/* 0: not known. noun: what it is, if nobody has said it yet. */
+static uint32_t loop_of_setjmp(const struct pm_probe *probe, uint32_t noun)
+{
+    uint64_t key = (uintptr_t)probe / sizeof *probe << 32;
+    uint64_t *place = &setjmp_loops[(key >> 32) % (sizeof setjmp_loops / sizeof *setjmp_loops)];
+    uint64_t known = 0;
+    if (!__atomic_compare_exchange_n(place, &known, key | (noun + 1), false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED) &&
+        (known ^ key) >> 32 != 0)
+        return 0; /* of another one */
+    return known != 0 ? (uint32_t)known - 1 : noun;
+}
+
+static struct pm_node *loop_in(const struct pm_node *parent, uint32_t noun, uint8_t depth)
+{
+    struct pm_node *node = pm_load(parent->first_child);
+    while (node != NULL && (node->noun != noun || node->kind != PM_SLED_LOOP_ENTER ||
+                            node->loop_depth != depth || node->flags & PM_RUN_NODE_FOLDED))
+        node = node->next_sibling;
+    return node;
+}
+
+/* longjmp() may lead from a loop back into an earlier one, which was left: it goes on, and is no
+ * further entry. */
+static void return_to_loop(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
+                           uint64_t sp, uint64_t tsc)
+{
+    struct pm_node *loop = pm_innermost(t, current, tsc);
+    if (loop->kind != PM_SLED_LOOP_ENTER || loop->loop_depth != probe->loop_depth ||
+        pm_function_of(loop)->noun != probe->noun)
+        return;
+    uint32_t noun = loop_of_setjmp(probe, loop->noun);
+    struct pm_node *earlier =
+        noun != loop->noun ? loop_in(loop->parent, noun, loop->loop_depth) : NULL;
+    if (earlier == NULL)
+        return;
+    pop_dead(current, loop, tsc);
+    pm_context_enter(current, earlier, how_of(probe->mode), sp, tsc);
+    pm_add_own(&earlier->n_calls, (uint64_t)-1);
+}
+
 /* An exception was caught here, or a longjmp led here. */
 static void land(struct pm_tls *t, struct pm_node **current, const struct pm_probe *probe,
                  uint64_t sp, uint64_t tsc)
@@ -222,9 +267,11 @@ static void land(struct pm_tls *t, struct pm_node **current, const struct pm_pro
         struct pm_node *node = pm_innermost(t, current, tsc);
         if (node->kind != PM_SLED_LOOP_ENTER || node->loop_depth <= probe->loop_depth ||
             pm_function_of(node)->noun != probe->noun)
-            return;
+            break;
         pop_dead(current, node, tsc);
     }
+    if (probe->by_setjmp)
+        return_to_loop(t, current, probe, sp, tsc);
 }
 
 static void count(struct pm_tls *t, const struct pm_probe *probe)

@@ -261,6 +261,7 @@ static void fill_probe(struct pm_probe *probe, const struct pm_object *object,
     probe->noun = object->first_noun + sled->noun;
     probe->kind = sled->kind;
     probe->loop_depth = loop ? (depth != 0 ? depth : 1) : sled->kind == PM_SLED_LAND ? depth : 0;
+    probe->by_setjmp = sled->kind == PM_SLED_LAND && (sled->flags & PM_SLED_BY_SETJMP) != 0;
     probe->mode = (uint8_t)mode;
     probe->bank = object->bank;
     probe->counter = sled->noun;

@@ -75,7 +75,7 @@ static void check_record(const struct pm_sled_record *record, const struct sled 
     if ((record->must_save & always) != always)
         complain("a callee-saved register is called free", sled->address, sled->id);
     if (record->kind == PM_SLED_LAND) {
-        if (record->flags & ~PM_SLED_DEPTH_MASK)
+        if (record->flags & ~(PM_SLED_DEPTH_MASK | PM_SLED_BY_SETJMP))
             complain("landing with other flags than its depth", sled->address, sled->id);
     } else if (!is_loop && record->flags != PM_SLED_SP_AT_CFA)
         complain("function sled without SP_AT_CFA", sled->address, sled->id);
