@@ -177,8 +177,9 @@ static bool has_sleds_at(uintptr_t address)
 
 /* A jump through the procedure linkage table: to code with sleds? As long as nothing was called
  * through the stub its slot leads to the loader, which finds a function of any object; one of the
- * program's own is not called through stubs of the program. An object that comes later and stands
- * in for a function that was looked for here (RTLD_GLOBAL) is taken as one without sleds. */
+ * program's own is not called through stubs of the program, and objects that come later do not
+ * stand in for those that it was linked with. dlopen() shows us a library before its slots are
+ * relocated: they are 0, or lead to the stub as if the library lay at address 0. */
 static bool may_lead_to_sled(const struct pm_object *object, const uint8_t *stub_jump)
 {
     int32_t distance;
@@ -188,6 +189,8 @@ static bool may_lead_to_sled(const struct pm_object *object, const uint8_t *stub
     if (slot % sizeof to != 0 || slot < object->low || slot > object->high - sizeof to)
         return true;
     __builtin_memcpy(&to, (const void *)slot, sizeof to);
+    if (to < object->high - object->low)
+        return true;
     if (to < object->low || to >= object->high)
         return has_sleds_at(to);
     return object->phdr != (const void *)getauxval(AT_PHDR) || others_have_sleds(object);

@@ -1,0 +1,9 @@
+#include "truth.h"
+
+void deed(int units);
+
+NOINLINE void deed(int units)
+{
+    BURN(3 * units);
+    AGAIN();
+}
