@@ -1,7 +1,7 @@
 /* Packs the run files of processes that have ended, while the program runs on: a folder of many
  * processes is a tenth as large then, and most of what they wrote never goes to the disk.
  *
- *     struct session_pack *pack = session_pack_begin(run_dir);   // NULL: files stay as they are
+ *     struct session_pack *pack = session_pack_begin(run_dir, true);   // NULL: files stay
  *     ...                                                    // the program runs
  *     session_pack_end(pack);
  *     session_pack_rest(run_dir);                            // what ended last
