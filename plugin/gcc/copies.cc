@@ -1,6 +1,6 @@
-/* Functions some of whose calls run no entry sled: copies of them were inlined, or a call of
- * themselves became a jump to their begin. What their sleds count and time then is not all of
- * it.
+/* Functions some of whose calls run no entry sled: copies of them were inlined, a call of
+ * themselves became a jump to their begin, or calls were taken away. What their sleds count and
+ * time then is not all of it.
  *
  * Blocks do not tell at -g0, where those of a copy that was optimised away are gone. So the call
  * graph is watched: an inlined copy is a clone with inlined_to. (A function all of whose calls
@@ -115,17 +115,66 @@ static unsigned after_tail_recursion(function *fun)
     return 0;
 }
 
-/* Instance 0, any: there is one early and one among the late passes. */
+/* --- calls that are taken away --- */
+
+/* Of functions that only compute: calls whose results nobody needs, or that are known by then. */
+typedef std::map<tree, unsigned> call_counts;
+
+static call_counts pure_calls_before;
+
+static call_counts count_pure_calls(function *fun)
+{
+    call_counts counts;
+    basic_block bb;
+    FOR_EACH_BB_FN(bb, fun)
+        for (gimple_stmt_iterator at = gsi_start_bb(bb); !gsi_end_p(at); gsi_next(&at)) {
+            gimple *stmt = gsi_stmt(at);
+            tree decl = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
+            struct cgraph_node *node = decl != NULL_TREE ? cgraph_node::get(decl) : NULL;
+            if (node != NULL && node->definition &&
+                (gimple_call_flags(stmt) & (ECF_CONST | ECF_PURE)))
+                counts[decl]++;
+        }
+    return counts;
+}
+
+static unsigned before_calls_go(function *fun)
+{
+    pure_calls_before = count_pure_calls(fun);
+    return 0;
+}
+
+static unsigned after_calls_went(function *fun)
+{
+    call_counts left = count_pure_calls(fun);
+    for (const auto &before : pure_calls_before)
+        if (left[before.first] < before.second)
+            note_copy(before.first, false);
+    pure_calls_before.clear();
+    return 0;
+}
+
+/* --- */
+
+/* Instance 0, any: these passes are early and among the late ones. */
+static void watch_pass(const char *plugin_name, const char *pass, pm_gcc_body *before,
+                       pm_gcc_body *after)
+{
+    const unsigned properties = PROP_cfg | PROP_ssa;
+    pm_gcc_register_pass(plugin_name,
+                         pm_gcc_gimple_pass("perfmap_before_calls", properties, NULL, before), pass,
+                         0, PASS_POS_INSERT_BEFORE);
+    pm_gcc_register_pass(plugin_name,
+                         pm_gcc_gimple_pass("perfmap_after_calls", properties, NULL, after), pass,
+                         0, PASS_POS_INSERT_AFTER);
+}
+
 void pm_copies_register(const char *plugin_name)
 {
-    pm_gcc_register_pass(plugin_name,
-                         pm_gcc_gimple_pass("perfmap_before_tailr", PROP_cfg | PROP_ssa, NULL,
-                                            before_tail_recursion),
-                         "tailr", 0, PASS_POS_INSERT_BEFORE);
-    pm_gcc_register_pass(
-        plugin_name,
-        pm_gcc_gimple_pass("perfmap_after_tailr", PROP_cfg | PROP_ssa, NULL, after_tail_recursion),
-        "tailr", 0, PASS_POS_INSERT_AFTER);
+    static const char *const takers[] = {"cddce", "dce", "fre", "pre"};
+    watch_pass(plugin_name, "tailr", before_tail_recursion, after_tail_recursion);
+    for (const char *pass : takers)
+        watch_pass(plugin_name, pass, before_calls_go, after_calls_went);
     register_callback(plugin_name, PLUGIN_ALL_PASSES_START, note_read_copies, NULL);
     symtab->add_cgraph_duplication_hook(node_copied, NULL);
 }
