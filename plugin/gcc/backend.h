@@ -4,6 +4,7 @@
  *   sleds_*.cc   function sleds (RTL), loop sleds (GIMPLE), portable mode
  *   identity.cc  which construct is this? The same early, late and in another compiler process
  *   omp.cc       OpenMP: constructs that are no call of the library tell the runtime of themselves
+ *   omp_places.cc, omp.h  the calls that GCC makes of them have the construct's place
  *   facts.cc     early facts: nouns and static mappings of level Source, from GIMPLE
  *   late.cc      late facts: code symbols and loop code (level Base), where code is emitted
  *

@@ -16,6 +16,7 @@
  */
 #include "backend.h"
 #include "identity.h"
+#include "omp.h"
 
 extern "C" {
 #include "../../format/pm_omp.h"
@@ -259,6 +260,13 @@ static void tell(basic_block bb, gimple *behind, location_t location, unsigned w
     gsi_insert_after(&end, call, GSI_NEW_STMT);
 }
 
+bool pm_omp_is_telling(const gimple *stmt)
+{
+    tree from = gimple_assign_load_p(stmt) ? gimple_assign_rhs1(stmt) : NULL_TREE;
+    return from != NULL_TREE && TREE_CODE(from) == COMPONENT_REF && slot != NULL_TREE &&
+           TREE_OPERAND(from, 0) == slot;
+}
+
 static void tell_before(gimple *stmt, unsigned what, tree source, const std::vector<tree> &n,
                         tree chunk)
 {
@@ -335,10 +343,12 @@ static bool is_combined_region(const std::vector<struct omp_construct> &list, in
 static void tell_work(const std::vector<struct omp_construct> &list, const struct omp_construct &c,
                       gimple *stmt, tree source)
 {
-    if (is_combined_region(list, c.outer))
-        tell_before(list[c.outer].entry, PM_OMP_INNER, source, {}, NULL_TREE);
-    else
+    if (!is_combined_region(list, c.outer)) {
         tell_next(stmt, source);
+        return;
+    }
+    tell_before(list[c.outer].entry, PM_OMP_INNER, source, {}, NULL_TREE);
+    pm_omp_note_combined(list[c.outer].entry, stmt);
 }
 
 /* A loop that is handed out by the library begins with a call. */
@@ -418,6 +428,7 @@ static void tell_construct(const std::vector<struct omp_construct> &list,
     tree source = source_of(gimple_location(stmt), function_decl);
     if (source == NULL_TREE)
         return;
+    pm_omp_note_construct(stmt);
     switch ((int)gimple_code(stmt)) {
     case GIMPLE_OMP_FOR:
         if (gimple_omp_for_kind(stmt) == GF_OMP_FOR_KIND_FOR)
@@ -479,4 +490,5 @@ void pm_omp_register(const char *plugin_name)
     pm_gcc_register_pass(plugin_name,
                          pm_gcc_gimple_pass("perfmap_omp", PROP_cfg, is_host_code, tell_all),
                          "ompexp", 1, PASS_POS_INSERT_BEFORE);
+    pm_omp_places_register(plugin_name);
 }
