@@ -232,6 +232,15 @@ static bool takes_to_write(QualType type)
     return false;
 }
 
+/* "std::visit([](auto &x) { ... }, v)" hands out what v holds. */
+static bool visits_to_write(const struct pm_called *call)
+{
+    const Expr *first = call->arguments.size() > 1 ? call->arguments[0] : NULL;
+    return first && !call->is_method && call->callee->getIdentifier() &&
+           call->callee->getName() == "visit" && call->callee->isInStdNamespace() &&
+           takes_to_write(first->getType());
+}
+
 static bool is_policy(const Expr *argument)
 {
     const CXXRecordDecl *record = argument ? class_of(argument->getType()) : NULL;
@@ -254,7 +263,7 @@ static struct pm_cxx_call whole_shape_of(struct pm_called *call, unsigned index,
 {
     struct pm_cxx_call read = shape_of(call, is_used);
     const auto *method = dyn_cast<CXXMethodDecl>(call->callee);
-    if (pm_calls_std_function(call->callee))
+    if (pm_calls_std_function(call->callee) || visits_to_write(call))
         read.passes_to_write = pm_is_written_through(pm_type_of_parameter(call, index));
     const Expr *last = call->arguments.empty() ? NULL : call->arguments.back();
     if (read.is_library && last)

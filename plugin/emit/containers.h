@@ -89,10 +89,10 @@ struct pm_cxx_call {
     bool first_is_reference;             /* the function's first parameter is a reference */
     bool object_is_const, object_refers; /* of a method's */
     bool last_takes_to_write;            /* the last argument's operator() has a `T &` */
-    bool passes_to_write;                /* of a std::function: this argument is for a `T &` */
-    bool has_policy;                     /* the first argument is an execution policy */
-    bool constructs;                     /* a constructor */
-    bool moves_elements;                 /* pm_moves_elements of a method's class */
+    bool passes_to_write; /* of a std::function, std::visit(): this argument is for a `T &` */
+    bool has_policy;      /* the first argument is an execution policy */
+    bool constructs;      /* a constructor */
+    bool moves_elements;  /* pm_moves_elements of a method's class */
     /* of an algorithm of std::ranges, which is a function object: its name; else "" */
     char algorithm[32];
     bool gets_range; /* and it gets a range, not two iterators */

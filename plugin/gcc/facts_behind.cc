@@ -49,6 +49,7 @@ static void note_name(struct pm_reader *reader, tree to, tree from, pm_id noun)
 {
     pm_id name = pm_fact_variable(to, reader->decl);
     pm_fact_note_name(name, noun);
+    pm_fact_refers(name, noun);
     if (TREE_CODE(from) == ADDR_EXPR && TREE_CONSTANT(from))
         reader->names[noun] = name;
 }

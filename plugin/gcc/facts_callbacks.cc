@@ -104,9 +104,22 @@ tree pm_fact_call_operator(tree type)
     return NULL_TREE;
 }
 
+/* "[k](double &x)": its parameters alone tell what it gets. (A template is not known here.) */
+static bool takes_references_only(tree called)
+{
+    if (called == NULL_TREE || pm_is_system_place(DECL_SOURCE_LOCATION(called)))
+        return false;
+    for (tree of = TYPE_ARG_TYPES(TREE_TYPE(called)); of != NULL_TREE; of = TREE_CHAIN(of))
+        if (!POINTER_TYPE_P(TREE_VALUE(of)) && TREE_VALUE(of) != void_type_node)
+            return false;
+    return true;
+}
+
 /* By value, too: "[k](auto x) { return x * k; }" works for what the elements lie in. */
 static void note_handed(struct pm_reader *reader, gcall *call, tree type)
 {
+    if (takes_references_only(pm_fact_call_operator(type)))
+        return;
     pm_id handed = pm_fact_handed(type);
     for (unsigned i = 0; i < gimple_call_num_args(call) && handed != 0; i++)
         if (pm_fact_hands_elements(call, i))

@@ -250,6 +250,14 @@ static bool is_to_write(tree method, unsigned index)
     return TREE_CODE(type) == REFERENCE_TYPE && !TYPE_READONLY(TREE_TYPE(type));
 }
 
+/* A method, or a template of one: "[](auto &x)". */
+static bool is_call_operator(tree member)
+{
+    return (TREE_CODE(member) == FUNCTION_DECL || TREE_CODE(member) == TEMPLATE_DECL) &&
+           strcmp(pm_written_name(member), "operator()") == 0 && TREE_TYPE(member) != NULL_TREE &&
+           TREE_CODE(TREE_TYPE(member)) == METHOD_TYPE;
+}
+
 /* A function object that is called with elements: does it take them to write? */
 static bool takes_to_write(tree type)
 {
@@ -258,9 +266,7 @@ static bool takes_to_write(tree type)
     if (!RECORD_OR_UNION_TYPE_P(type))
         return false;
     for (tree member = TYPE_FIELDS(type); member != NULL_TREE; member = DECL_CHAIN(member))
-        if (TREE_CODE(member) == FUNCTION_DECL &&
-            strcmp(pm_written_name(member), "operator()") == 0 &&
-            TREE_CODE(TREE_TYPE(member)) == METHOD_TYPE && is_to_write(member, 1))
+        if (is_call_operator(member) && is_to_write(member, 1))
             return true;
     return false;
 }
@@ -271,13 +277,21 @@ static bool is_policy(tree argument)
     return pm_is_execution_policy(name_of_type(POINTER_TYPE_P(type) ? TREE_TYPE(type) : type));
 }
 
+/* "std::visit([](auto &x) { ... }, v)" hands out what v holds. */
+static bool visits_to_write(gcall *call, tree callee)
+{
+    return gimple_call_num_args(call) > 1 && strcmp(pm_written_name(callee), "visit") == 0 &&
+           takes_to_write(TREE_TYPE(gimple_call_arg(call, 0)));
+}
+
 /* Of a call whose function is known. */
 static struct pm_cxx_call read_whole_call(gcall *call, unsigned index)
 {
     tree type = gimple_call_fntype(call), callee = gimple_call_fndecl(call);
     struct pm_cxx_call read = read_call(call);
     read.is_library = is_of_library(callee);
-    read.passes_to_write = pm_fact_calls_std_function(callee) && is_to_write(callee, index);
+    read.passes_to_write = is_to_write(callee, index) &&
+                           (pm_fact_calls_std_function(callee) || visits_to_write(call, callee));
     if (read.is_library && read.n_arguments > 0)
         read.last_takes_to_write =
             takes_to_write(TREE_TYPE(gimple_call_arg(call, read.n_arguments - 1)));
