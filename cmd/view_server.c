@@ -1,5 +1,6 @@
 /* The server of `perfmap view` (view_server.h). */
 #include "view_server.h"
+#include "view_ask.h"
 
 #include "mapping/base/http.h"
 
@@ -235,6 +236,49 @@ static void answer_chunk(struct view_server *server, struct view_connection *con
     pm_error_release(&err);
 }
 
+/* --- questions --- */
+
+/* "QUESTION", or "QUESTION/FROM-TO"; what belongs to the question is written with percent signs. */
+static bool read_question(struct pm_str path, struct pm_buf *ret_question,
+                          struct view_part *ret_part)
+{
+    const char *slash = path.len ? memchr(path.p, '/', path.len) : NULL;
+    struct pm_str question = {path.p, slash ? (size_t)(slash - path.p) : path.len};
+    struct pm_str part = {slash + 1, slash ? path.len - question.len - 1 : 0};
+    if (slash && !read_part(part, ret_part))
+        return false;
+    bool good = pm_http_add_text(question, ret_question);
+    pm_buf_add_byte(ret_question, 0);
+    return good && !ret_question->failed;
+}
+
+static void answer_question(struct view_server *server, struct view_connection *connection,
+                            enum view_ask_kind kind, struct pm_str path)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_buf question = PM_BUF_INIT(PM_HTTP_MOST_BYTES);
+    struct view_part part = {0};
+    if (!read_question(path, &question, &part)) {
+        refuse(connection, "404 Not Found", "this is no text of a question\n");
+        goto out;
+    }
+    struct show_page_options options = server->page->options;
+    if (*part.name) {
+        options.from = part.from;
+        options.to = part.to;
+    }
+    if (view_ask(&options, kind, question.data, &err, &connection->own_body) == PM_OK) {
+        struct pm_str body = {connection->own_body.data, connection->own_body.len};
+        answer(connection, "200 OK", "text/plain; charset=utf-8", body);
+        goto out;
+    }
+    pm_buf_release(&connection->own_body);
+    refuse(connection, "400 Bad Request", pm_error_text(&err));
+out:
+    pm_error_release(&err);
+    pm_buf_release(&question);
+}
+
 /* "127.0.0.1:4711", or by the name that tunnels use. */
 static bool is_our_host(const struct view_server *server, struct pm_str host)
 {
@@ -249,15 +293,30 @@ static bool is_our_host(const struct view_server *server, struct pm_str host)
     return is_usual && (pm_str_is(host, "127.0.0.1") || pm_str_is(host, "localhost"));
 }
 
+static bool is_below(struct pm_str path, const char *folder, struct pm_str *ret_rest)
+{
+    size_t len = strlen(folder);
+    if (path.len < len || memcmp(path.p, folder, len) != 0)
+        return false;
+    *ret_rest = (struct pm_str){path.p + len, path.len - len};
+    return true;
+}
+
 static void answer_path(struct view_server *server, struct view_connection *connection,
                         struct pm_str path)
 {
-    static const struct pm_str chunk = {"chunk/", 6};
+    struct pm_str rest;
     if (path.len == 0)
         answer(connection, "200 OK", "text/html; charset=utf-8",
                (struct pm_str){server->html.data, server->html.len});
-    else if (path.len > chunk.len && !memcmp(path.p, chunk.p, chunk.len))
-        answer_chunk(server, connection, (struct pm_str){path.p + chunk.len, path.len - chunk.len});
+    else if (is_below(path, "chunk/", &rest))
+        answer_chunk(server, connection, rest);
+    else if (is_below(path, "ask/", &rest))
+        answer_question(server, connection, VIEW_ASK_TEXT, rest);
+    else if (is_below(path, "csv/", &rest))
+        answer_question(server, connection, VIEW_ASK_CSV, rest);
+    else if (is_below(path, "ways/", &rest))
+        answer_question(server, connection, VIEW_ASK_WAYS, rest);
     else
         refuse(connection, "404 Not Found", "there is nothing of that name\n");
 }

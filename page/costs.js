@@ -5,6 +5,7 @@ import {amountText, csvOf, metricTitle, percentText} from "./format.js";
 import {columnsOf, linesOf, matching, orderOf, parentIn} from "./columns.js";
 import {copyText, el, fill, link, segments, selectOf} from "./dom.js";
 import {makeTable} from "./table.js";
+import {questionAbout} from "./ask.js";
 import {patternOf} from "./model.js";
 
 const RULE_TITLES = {
@@ -149,6 +150,7 @@ export function details(app, result, i) {
     members.append(el("li", {},
       link(app.isChosen(noun.id) ? "leave focus" : "focus", () => app.choose(noun.id), {title: `only what happens in it, as --focus '${patternOf(noun)}'`}), " ",
       el("span", {class: "text", title: label}, label),
+      link("ask", () => app.change({tab: "ask", ask: questionAbout(noun)}), {title: "all that is done with it, or in it"}),
       noun.file && noun.line && app.openSource ? link("source", () => app.openSource(noun.file, noun.line)) : null));
   }
   const bars = barsOf(app, result, i);

@@ -2,7 +2,7 @@
 #
 # The modules are named in the order in which they need each other. They see each other's names, so
 # that their imports and the word export go, and no two of them may have the same name at the top.
-set(modules bytes sums times model dom format table state columns costs where source flame levels overview strip main)
+set(modules bytes sums times model dom format table state columns ask costs where source flame levels overview strip main)
 
 set(code "")
 foreach(module ${modules})

@@ -5,6 +5,7 @@ import {openArchive, partsOf, patternOf} from "./model.js";
 import {axisOf, makeState} from "./state.js";
 import {copyText, el, fill, link} from "./dom.js";
 import {columnsOf, orderOf} from "./columns.js";
+import {renderAsk} from "./ask.js";
 import {renderOverview} from "./overview.js";
 import {renderCosts} from "./costs.js";
 import {renderWhere} from "./where.js";
@@ -21,6 +22,7 @@ const VIEWS = new Map([
   ["source", {title: "Source", key: "4", render: renderSource}],
   ["flame", {title: "Call paths", key: "5", render: renderFlame}],
   ["levels", {title: "Levels", key: "6", render: renderLevels}],
+  ["ask", {title: "Ask", key: "7", render: renderAsk}],
 ]);
 
 const $ = (id) => document.getElementById(id);

@@ -31,6 +31,7 @@ struct completion {
     size_t n, cap;
     bool whole;      /* names are not cut where parts of them begin */
     bool as_written; /* no names: nothing is to be quoted */
+    FILE *out;
 };
 
 /* --- where are we? --- */
@@ -358,7 +359,7 @@ static void print_ways(const struct completion *c, const char *behind)
         add_way(&line, c->ways[i], quote && !c->as_written);
         pm_buf_add_str(&line, behind);
         if (!line.failed && !memchr(line.data, '\n', line.len))
-            printf("%.*s\n", (int)line.len, line.data);
+            fprintf(c->out, "%.*s\n", (int)line.len, line.data);
         pm_buf_release(&line);
     }
 }
@@ -399,7 +400,7 @@ static enum pm_status complete(struct completion *c, bool may_go_on);
 /* The only word there is between sentences: with what may follow. */
 static enum pm_status go_on(struct completion *c)
 {
-    struct completion next = {.archive = c->archive, .err = c->err};
+    struct completion next = {.archive = c->archive, .err = c->err, .out = c->out};
     struct pm_buf text = PM_BUF_INIT(TEXT_BYTES);
     pm_buf_add(&text, c->text, c->begin);
     pm_buf_add_str(&text, c->ways[0]);
@@ -438,9 +439,10 @@ static enum pm_status complete(struct completion *c, bool may_go_on)
     return PM_OK;
 }
 
-enum pm_status complete_question(const char *text, const char *archive, struct pm_error *err)
+enum pm_status complete_question(const char *text, const char *archive, FILE *out,
+                                 struct pm_error *err)
 {
-    struct completion c = {.err = err, .text = text};
+    struct completion c = {.err = err, .text = text, .out = out};
     enum pm_status status = pm_archive_open(archive, err, &c.archive);
     if (status == PM_OK)
         status = complete(&c, true);
@@ -468,7 +470,7 @@ static int complete_main(struct cmd_parse *parse)
         return cmd_usage_error(parse, "expected the beginning of a question, and an archive");
     enum pm_status status =
         words ? complete_words(parse->perfmap, parse->operands, parse->n_operands, &err)
-              : complete_question(parse->operands[0], parse->operands[1], &err);
+              : complete_question(parse->operands[0], parse->operands[1], stdout, &err);
     return status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
 }
 

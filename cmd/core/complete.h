@@ -5,7 +5,7 @@
 #include "cmd.h"
 
 /* complete.c: prints how the question that begins so may go on, one way a line. */
-PM_MUST_CHECK enum pm_status complete_question(const char *text, const char *archive,
+PM_MUST_CHECK enum pm_status complete_question(const char *text, const char *archive, FILE *out,
                                                struct pm_error *err);
 
 /* complete_words.c: prints what the last of the words of a command line may be, the whole word,

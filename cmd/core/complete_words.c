@@ -95,7 +95,7 @@ static char *find_archive(const struct line *line)
 static enum pm_status print_question(const struct line *line, const char *text)
 {
     char *archive = find_archive(line);
-    enum pm_status status = archive ? complete_question(text, archive, line->err) : PM_OK;
+    enum pm_status status = archive ? complete_question(text, archive, stdout, line->err) : PM_OK;
     free(archive);
     return status;
 }

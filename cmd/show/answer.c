@@ -259,11 +259,12 @@ enum show_verdict show_answer_verdict(const struct show_answer_page *page)
 
 static bool write_page(const struct show_answer_page *page)
 {
+    FILE *out = page->options->out ? page->options->out : stdout;
     if (page->options->json)
-        return show_answer_json(page, stdout);
+        return show_answer_json(page, out);
     if (page->options->csv)
-        return show_answer_csv(page, stdout);
-    return show_answer_table(page, stdout);
+        return show_answer_csv(page, out);
+    return show_answer_table(page, out);
 }
 
 enum pm_status show_answer(struct pm_view *report, const struct pm_question *question,

@@ -2,7 +2,7 @@
  *
  *     struct pm_view view = {.options = view_options};
  *     struct show_answer_options options = {.text = "{u Reads}", .limit = 20};
- *     status = show_question(&view, &options, &err); // parses, asks, prints on stdout
+ *     status = show_question(&view, &options, &err); // parses, asks, prints
  *     pm_view_release(&view);
  */
 #ifndef PM_SHOW_ANSWER_H
@@ -25,11 +25,12 @@ struct show_answer_options {
     uint64_t limit;   /* rows; 0: all */
     bool json, csv;
     struct show_look look;
+    FILE *out;                            /* NULL: standard output */
     const struct pm_ask_cost *cost;       /* NULL: not told */
     const struct show_interval *interval; /* NULL: the whole run, which is over */
 };
 
-/* Asks the archive of the view's options, and prints the answer on stdout. PM_ERR_USAGE: it is no
+/* Asks the archive of the view's options, and prints the answer. PM_ERR_USAGE: it is no
  * question; sentences that may be meant are in the error. */
 PM_MUST_CHECK enum pm_status show_question(struct pm_view *report,
                                            const struct show_answer_options *options,

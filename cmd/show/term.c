@@ -45,7 +45,7 @@ struct show_term show_term_of(FILE *out, const struct show_look *look)
     return (struct show_term){
         .width = width_of(out, look),
         .whole = look->has_width && look->width == 0,
-        .utf8 = speaks_utf8(),
+        .utf8 = look->is_utf8 || speaks_utf8(),
         .color = look->color == SHOW_COLOR_ALWAYS || (look->color == SHOW_COLOR_AUTO && !plain),
     };
 }

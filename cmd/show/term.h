@@ -19,6 +19,7 @@ struct show_look {
     enum show_color color;
     bool has_width;
     uint64_t width; /* columns; 0: as wide as it takes */
+    bool is_utf8;   /* whatever the environment says */
 };
 
 struct show_term {

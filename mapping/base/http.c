@@ -132,3 +132,28 @@ bool pm_http_after_token(struct pm_str path, const char *token, struct pm_str *r
     *ret_rest = (struct pm_str){path.p + len + 2, path.len - len - 2};
     return differs == 0;
 }
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    char small = (char)(c | 0x20);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+bool pm_http_add_text(struct pm_str part, struct pm_buf *ret_text)
+{
+    for (size_t i = 0; i < part.len; i++) {
+        int byte = (unsigned char)part.p[i];
+        if (byte == '%') {
+            int high = part.len - i > 2 ? digit_of(part.p[i + 1]) : -1;
+            int low = high >= 0 ? digit_of(part.p[i + 2]) : -1;
+            byte = low >= 0 ? 16 * high + low : 0;
+            i += 2;
+        }
+        if (byte == 0)
+            return false;
+        pm_buf_add_byte(ret_text, (unsigned char)byte);
+    }
+    return !ret_text->failed;
+}

@@ -32,4 +32,8 @@ enum pm_http_state pm_http_read(const char *bytes, size_t n, struct pm_http_requ
  * a right one. */
 bool pm_http_after_token(struct pm_str path, const char *token, struct pm_str *ret_rest);
 
+/* Adds to ret_text what percent signs of a part of a path stand for (RFC 3986). False, and
+ * something may be added: it is no such text, or has zero bytes. */
+bool pm_http_add_text(struct pm_str part, struct pm_buf *ret_text);
+
 #endif

@@ -176,11 +176,13 @@ static void offer_fitting(const struct pm_graph *graph, const char *name, struct
 
 void pm_ask_offer_sentences(struct pm_view *view, const char *text, struct pm_error *err)
 {
+    /* Kept, for an interval reads costs again. */
+    enum { FLAGS = PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED | PM_ARCHIVE_LOAD_KEPT };
     struct pm_error unread = PM_ERROR_INIT;
     struct pm_buf offered = PM_BUF_INIT(1 << 16), name = PM_BUF_INIT(1 << 16);
     size_t len = strcspn(text, " \t"); /* the word before a verb, if any */
     pm_buf_add(&name, text, len);
-    if (len && pm_view_load(view, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED, &unread) == PM_OK)
+    if (len && pm_view_load(view, FLAGS, &unread) == PM_OK)
         offer_fitting(view->data->graph, name.data, &offered);
     if (offered.len && !offered.failed)
         pm_error_add(err, "did you mean %s?", offered.data);

@@ -74,6 +74,20 @@ static void only_the_token_opens_the_path(void **state)
     assert_false(pm_http_after_token(PM_STR("/"), "0f0f", &rest));
 }
 
+static void text_of_a_path_is_read(void **state)
+{
+    static const char *const bad[] = {"%", "%4", "%zz", "a%0", "%00", "%-1", "%4G"};
+    (void)state;
+    struct pm_buf text = PM_BUF_INIT(64);
+    assert_true(pm_http_add_text(PM_STR("%7Bu%20Reads%7d%2f%C3%a9"), &text));
+    assert_int_equal(text.len, strlen("{u Reads}/\xc3\xa9"));
+    assert_memory_equal(text.data, "{u Reads}/\xc3\xa9", text.len);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (pm_http_add_text(pm_str_of(bad[i]), &text))
+            fail_msg("taken: %s", bad[i]);
+    pm_buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +95,7 @@ int main(void)
         cmocka_unit_test(what_is_no_such_request_is_refused),
         cmocka_unit_test(a_request_without_end_is_refused),
         cmocka_unit_test(only_the_token_opens_the_path),
+        cmocka_unit_test(text_of_a_path_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct pm_str rest;
         touch(request.path);
         touch(request.host);
+        struct pm_buf text = PM_BUF_INIT(PM_HTTP_MOST_BYTES);
         if (pm_http_after_token(request.path, "0123456789abcdef", &rest))
             touch(rest);
+        if (pm_http_add_text(request.path, &text) && text.len > request.path.len)
+            abort(); /* what it stands for is not longer */
+        pm_buf_release(&text);
     }
     free(bytes);
     return 0;

@@ -1,12 +1,14 @@
 """The server of `perfmap view`: the same page, for this machine and those who know the address only. serve.py PERFMAP ARCHIVE FOLDER"""
 import http.client
 import os
+import random
 import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 
 from browser import Browser
 from check import Checker, all_views
@@ -64,6 +66,56 @@ def refusals(port, token):
         s.close()
 
 
+QUESTIONS = ["{? ?}", "{step Executes}", "{array:u ?} and {step Executes}", "{step Executes}, not {main Executes}", "{nowhere Executes}"]
+ENDS = ["", "{", "{st", "{step ", "{step Executes} ", "on thread "]
+WRONG = ["{step", "{} and", "step", "{step Executes} on thread nobody", "a\"b{}é"]
+
+
+def questions(perfmap, archive, port, token):
+    """What is typed in the page is answered as the command does, of all and of a part; what is wrong is so in the command's words."""
+    def command(*words):
+        done = subprocess.run([perfmap, *words, archive], capture_output=True, text=True, env=dict(os.environ, LC_ALL="C.UTF-8"))
+        return done.stdout if done.returncode == 0 else done.stderr
+
+    def page(kind, text, rest=""):
+        status, body, _ = ask(port, f"/{token}/{kind}/{urllib.parse.quote(text, safe='')}{rest}")
+        return status, body.decode()
+
+    for text in QUESTIONS:
+        known = page("ask", text)
+        if known[0] == 200:
+            expect(text, known, (200, command("ask", text)))
+            expect(f"CSV of {text}", page("csv", text), (200, command("ask", "--csv", text)))
+            expect(f"part of {text}", page("ask", text, "/0-500000000"), (200, command("ask", "--to", "500000000ns", text)))
+    for text in ENDS:
+        expect(f"ways of {text}", page("ways", text), (200, command("complete", text)))
+    for text in WRONG + QUESTIONS[-1:]:
+        status, said = page("ask", text)
+        told = command("ask", text)
+        # Options that the command's hints name are said in the same words.
+        if status == 200 and said != told or status != 200 and said.split("\n")[0] not in told:
+            fail(f"{text}: {status} {said}, not {told}")
+    expect("no text", ask(port, f"/{token}/ask/%00")[0], 404)
+    expect("no part", ask(port, f"/{token}/ask/%7B%7D/1")[0], 404)
+
+
+def mutations(port, token):
+    """Paths that are nearly right: an answer or a refusal, and the server goes on."""
+    rng = random.Random(7)
+    seeds = [f"/{token}/", f"/{token}/chunk/1/0-1000000", f"/{token}/ask/%7Bstep%20Executes%7D", f"/{token}/ways/%7Bst", f"/{token}/csv/%7B%3F%20%3F%7D/0-99999999"]
+    for _ in range(400):
+        path = list(rng.choice(seeds))
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(1, len(path) + 1)
+            path[at:at + rng.randint(0, 3)] = rng.choice(["", "%", "/", "%00", "%ff", "-", "{", "9" * 30, "..", "a" * 300, chr(rng.randint(33, 126))])
+        data = f"GET {''.join(path)} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        if not re.match(rb"HTTP/1\.1 (200|400|403|404) ", raw(port, data)):
+            fail(f"{data}: no answer")
+    for path in ("ask/%7B%7D", "ways/a", "csv/a"):
+        expect(f"{path} without the word", ask(port, f"/{path}")[0], 403)
+        expect(f"{path} of another host", ask(port, f"/{token}/{path}", "evil.example")[0], 403)
+
+
 def is_local(port):
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(table) as lines:
@@ -104,6 +156,8 @@ def main():
         if not is_local(port):
             fail("listens to other machines")
         refusals(port, token)
+        questions(perfmap, archive, port, token)
+        mutations(port, token)
         taken = subprocess.run([perfmap, "view", "--no-browser", "--port", str(port), archive], capture_output=True, text=True)
         expect("a port in use", (taken.returncode, taken.stderr), (1, f"perfmap: port {port} of 127.0.0.1 is in use: without '--port' any that is free is taken\n"))
         with Browser(folder) as browser:
@@ -114,6 +168,12 @@ def main():
             all_views(checker)
             expect("numbers", checker.problems, [])
             expect("console", page.errors, [])
+            page.go(tab="ask", ask="{step Executes}")
+            shown = page.evaluate("document.querySelector('.answer pre').textContent")
+            expect("an answer", shown, ask(port, f"/{token}/ask/%7Bstep%20Executes%7D")[1].decode())
+            page.evaluate("(async () => { const q = document.querySelector('#question'); q.value = '{st'; q.focus(); q.dispatchEvent(new Event('input')); })()")
+            page.wait("document.querySelectorAll('#ways li').length")
+            expect("ways", page.evaluate("[...document.querySelectorAll('#ways li')].every((li) => li.textContent.startsWith('{st'))"), True)
             expect("requests", [r for r in page.requests if not r.startswith(address)], [])
     finally:
         server.send_signal(signal.SIGTERM)
