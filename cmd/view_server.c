@@ -114,6 +114,7 @@ void view_server_close(struct view_server *server)
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
+    show_timeline_close(server->timeline);
     free(server->chunks);
     free(server->connections);
     pm_buf_release(&server->html);
@@ -279,6 +280,44 @@ out:
     pm_buf_release(&question);
 }
 
+/* --- time lines --- */
+
+static enum pm_status make_timeline(struct view_server *server,
+                                    const struct show_timeline_window *window, struct pm_error *err,
+                                    struct pm_buf *ret_bytes)
+{
+    if (!server->timeline) {
+        enum pm_status status = show_timeline_open(
+            server->page->data, server->page->options.archive_path, err, &server->timeline);
+        if (status != PM_OK)
+            return status;
+    }
+    return window ? show_timeline_window(server->timeline, window, err, ret_bytes)
+                  : show_timeline_all(server->timeline, err, ret_bytes);
+}
+
+/* "all", or a window of it. */
+static void answer_timeline(struct view_server *server, struct view_connection *connection,
+                            struct pm_str name)
+{
+    struct show_timeline_window window;
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_buf *bytes = &connection->own_body;
+    bool is_all = pm_str_is(name, "all");
+    if (!is_all && !show_timeline_read_window(name, &window)) {
+        refuse(connection, "404 Not Found", "there is no such window\n");
+        return;
+    }
+    if (make_timeline(server, is_all ? NULL : &window, &err, bytes) == PM_OK) {
+        answer(connection, "200 OK", "application/octet-stream",
+               (struct pm_str){bytes->data, bytes->len});
+    } else {
+        pm_buf_clear(bytes);
+        refuse(connection, "500 Internal Server Error", pm_error_text(&err));
+    }
+    pm_error_release(&err);
+}
+
 /* "127.0.0.1:4711", or by the name that tunnels use. */
 static bool is_our_host(const struct view_server *server, struct pm_str host)
 {
@@ -311,6 +350,8 @@ static void answer_path(struct view_server *server, struct view_connection *conn
                (struct pm_str){server->html.data, server->html.len});
     else if (is_below(path, "chunk/", &rest))
         answer_chunk(server, connection, rest);
+    else if (is_below(path, "timeline/", &rest))
+        answer_timeline(server, connection, rest);
     else if (is_below(path, "ask/", &rest))
         answer_question(server, connection, VIEW_ASK_TEXT, rest);
     else if (is_below(path, "csv/", &rest))

@@ -15,6 +15,7 @@
 #define PM_VIEW_SERVER_H
 
 #include "cmd/show/html.h"
+#include "cmd/show/page_timeline.h"
 
 enum { VIEW_TOKEN_BYTES = 16, VIEW_MAX_CONNECTIONS = 64, VIEW_MAX_PARTS = 4 };
 
@@ -29,7 +30,8 @@ struct view_part {
 
 struct view_server {
     struct show_page *page;
-    struct pm_buf *chunks; /* [show_page_n_chunks], made when they are asked for */
+    struct show_timeline *timeline; /* opened when it is asked for */
+    struct pm_buf *chunks;          /* [show_page_n_chunks], made when they are asked for */
     struct view_part parts[VIEW_MAX_PARTS];
     uint64_t n_used;
     struct pm_buf html;

@@ -110,7 +110,7 @@ export async function ask(address, options = {}) {
   return answer;
 }
 
-const asked = async (address) => new Uint8Array(await (await ask(address)).arrayBuffer());
+const asked = async (address, options) => new Uint8Array(await (await ask(address, options)).arrayBuffer());
 
 function keeping(make) {
   const chunks = new Map();
@@ -127,5 +127,8 @@ export function chunkSource() {
   const chunk = keeping(async (number) => decodeChunk(isServed ? await asked(`chunk/${number}`) : embedded("chunk", number)));
   const ofFile = keeping(async (number) => decodeChunk(embedded("part", number), await chunk(number)));
   const part = ({from, to}) => (isServed ? keeping(async (number) => decodeChunk(await asked(`chunk/${number}/${from}-${to}`))) : ofFile);
-  return {isServed, chunk, part};
+  // "all", or a window of the trace, which only the server has.
+  const whole = keeping(async () => decodeChunk(isServed ? await asked("timeline/all") : embedded("timeline", 0)));
+  const timeline = async (name, signal) => (name === "all" ? whole(name) : decodeChunk(await asked(`timeline/${name}`, {signal})));
+  return {isServed, chunk, part, timeline};
 }

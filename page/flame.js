@@ -154,8 +154,8 @@ function makePicture(app, {root, isFlame, title, result, onChoose}) {
   return {element: el("div", {class: "picture"}, canvas, tip), resize: draw, canvas};
 }
 
-function savePicture(canvas) {
-  const a = el("a", {href: canvas.toDataURL("image/png"), download: "perfmap-call-paths.png"});
+export function savePicture(canvas, name) {
+  const a = el("a", {href: canvas.toDataURL("image/png"), download: name});
   document.body.append(a);
   a.click();
   a.remove();
@@ -202,7 +202,7 @@ export async function renderFlame(app, container) {
     name === undefined ? segments("direction", [["", "flame"], ["icicle", "icicle"]], isFlame ? "" : "icicle", (sort) => app.change({sort})) : null,
     chooseMetric(app, sheet), chooseRunner(app),
     name === undefined ? null : link("leave the sandwich", () => app.change({across: ""})),
-    link("as a table", () => app.change({tab: "costs", by, shape: "tree", sort: ""})), link("save as PNG", () => savePicture(pictures[pictures.length - 1].canvas)));
+    link("as a table", () => app.change({tab: "costs", by, shape: "tree", sort: ""})), link("save as PNG", () => savePicture(pictures[pictures.length - 1].canvas, "perfmap-call-paths.png")));
   fill(container, tools, chosen,
     name === undefined ? null : el("p", {class: "note"}, `Above, what called it; below, what it called: `, el("b", {}, name), ` ${place}`),
     el("div", {class: "pictures"}, ...pictures.map((p) => p.element)),

@@ -12,6 +12,7 @@ import {renderWhere} from "./where.js";
 import {renderSource} from "./source.js";
 import {renderFlame} from "./flame.js";
 import {renderLevels} from "./levels.js";
+import {renderTimeline} from "./timeline.js";
 import {commandOfInterval, makeStrip} from "./strip.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
@@ -22,6 +23,7 @@ const VIEWS = new Map([
   ["source", {title: "Source", key: "4", render: renderSource}],
   ["flame", {title: "Call paths", key: "5", render: renderFlame}],
   ["levels", {title: "Levels", key: "6", render: renderLevels}],
+  ["timeline", {title: "Time line", key: "8", render: renderTimeline, isOf: (archive) => archive.has_trace}],
   ["ask", {title: "Ask", key: "7", render: renderAsk}],
 ]);
 
@@ -82,7 +84,7 @@ function drawFocus(app) {
 }
 
 function drawTabs(app) {
-  fill($("tabs"), ...[...VIEWS].map(([id, view]) => el("button", {
+  fill($("tabs"), ...[...VIEWS].filter(([, view]) => view.isOf?.(app.whole) ?? true).map(([id, view]) => el("button", {
     type: "button", role: "tab", "aria-selected": String(app.state.tab === id), id: `tab-${id}`, "aria-controls": "view", title: `key ${view.key}`,
     onclick: () => app.change({tab: id}),
   }, view.title)));

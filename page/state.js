@@ -6,7 +6,7 @@
 
 const DEFAULTS = {
   tab: "overview", level: "source", by: "loop", shape: "flat", rule: "merge", metric: "", nouns: [], on: "", find: "", sort: "", columns: "",
-  bounds: "", file: "", line: 0, row: "", axes: "", across: "", from: 0, to: 0, strip: "", ask: "",
+  bounds: "", file: "", line: 0, row: "", axes: "", across: "", from: 0, to: 0, strip: "", window: "", slice: "", ask: "",
 };
 const NUMBERS = new Set(["line", "from", "to"]);
 
@@ -59,11 +59,12 @@ export function makeState(archive, render) {
       return () => { app.archive = part; };
     },
     get state() { return state; },
-    change(changes, {push = true} = {}) {
+    // quiet: the view has drawn it already.
+    change(changes, {push = true, quiet = false} = {}) {
       state = {...state, ...changes};
       const address = write(state);
       if (address !== location.hash) history[push ? "pushState" : "replaceState"](null, "", address || "#");
-      render();
+      if (!quiet) render();
     },
     // All foci, or those of other axes.
     focusBut(axis) {

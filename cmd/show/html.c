@@ -2,6 +2,8 @@
  * browser runs, so that no name of an archive can end them. */
 #include "html.h"
 
+#include "page_timeline.h"
+
 #include "mapping/base/threads.h"
 
 #include <stdatomic.h>
@@ -73,6 +75,7 @@ struct marker {
 struct chunks {
     struct pm_buf *whole, *parts; /* [n]; of an interval: empty where there is none */
     uint32_t n;
+    struct pm_buf timeline; /* empty: there is none */
 };
 
 static void add_chunks(struct pm_buf *out, const struct chunks *chunks)
@@ -82,6 +85,8 @@ static void add_chunks(struct pm_buf *out, const struct chunks *chunks)
         if (chunks->parts[i].len)
             add_chunk(out, "part", i, &chunks->parts[i]);
     }
+    if (chunks->timeline.len)
+        add_chunk(out, "timeline", 0, &chunks->timeline);
 }
 
 static void add_page(struct pm_buf *out, bool is_served, const struct chunks *chunks)
@@ -169,11 +174,26 @@ static enum pm_status make_chunks(struct work *work, struct pm_error *err)
     return first_failure(work, err);
 }
 
+static enum pm_status make_timeline(const struct show_page *page, struct pm_error *err,
+                                    struct pm_buf *ret_bytes)
+{
+    struct show_timeline *line;
+    if (!show_timeline_may_be(page->data))
+        return PM_OK;
+    enum pm_status status = show_timeline_open(page->data, page->options.archive_path, err, &line);
+    if (status != PM_OK)
+        return status;
+    status = show_timeline_all(line, err, ret_bytes);
+    show_timeline_close(line);
+    return status;
+}
+
 static bool begin_work(struct work *work)
 {
     uint32_t n = work->chunks.n;
     work->chunks.whole = pm_alloc_array(n, sizeof *work->chunks.whole);
     work->chunks.parts = pm_alloc_array(n, sizeof *work->chunks.parts);
+    work->chunks.timeline = (struct pm_buf)PM_BUF_INIT(SIZE_MAX / 2);
     work->errors = pm_alloc_array(n, sizeof *work->errors);
     work->statuses = pm_alloc_array(n, sizeof *work->statuses);
     if (!work->chunks.whole || !work->chunks.parts || !work->errors || !work->statuses)
@@ -194,6 +214,7 @@ static void end_work(struct work *work, bool has_begun)
         pm_error_release(&work->errors[i]);
     }
     show_page_close(work->part);
+    pm_buf_release(&work->chunks.timeline);
     free(work->chunks.whole);
     free(work->chunks.parts);
     free(work->errors);
@@ -207,6 +228,9 @@ enum pm_status show_html_write(struct show_page *page, bool embeds_sources, uint
     struct work work = {.page = page, .chunks.n = n, .most_bytes = most_bytes};
     bool has_begun = begin_work(&work);
     enum pm_status status = has_begun ? make_chunks(&work, err) : PM_ERR_MEMORY;
+    if (status != PM_OK)
+        goto out;
+    status = make_timeline(page, err, &work.chunks.timeline);
     if (status != PM_OK)
         goto out;
     add_page(ret_html, false, &work.chunks);

@@ -1,6 +1,7 @@
 /* The first chunk: the run, its threads, contexts, costs and nouns, and the list of sheets. */
 #include "header.h"
 #include "page.h"
+#include "page_timeline.h"
 
 #include "mapping/view/groupings.h"
 #include "mapping/view/interval.h"
@@ -343,6 +344,7 @@ enum pm_status page_base_write(struct show_page *page, struct pm_error *err, str
     pm_json_string(&out->json, "perfmap", PERFMAP_VERSION);
     pm_json_string(&out->json, "archive", page->options.archive_path);
     pm_json_bool(&out->json, "folds", page->options.folds);
+    pm_json_bool(&out->json, "has_trace", show_timeline_may_be(page->data));
     pm_json_u64(&out->json, "n_contexts", view->data->graph->n_contexts);
     pm_json_u64(&out->json, "n_threads", page->data->n_threads);
     put_run(page, out);
