@@ -209,9 +209,10 @@ struct pm_run_noun {
  * start while one runs. */
 struct pm_run_thread {
     struct pm_run_chunk chunk;
-    uint32_t tid, n_threads;     /* first thread's id; how many threads shared this slot */
-    uint64_t start_tsc, end_tsc; /* end 0: did not end by itself */
-    uint64_t cpu_ns;             /* thread CPU time at its end; 0 unknown */
+    uint32_t tid, n_threads; /* first thread's id; how many threads shared this slot */
+    /* end 0: did not end by itself; the start of its root: it has ended, nobody knows when */
+    uint64_t start_tsc, end_tsc;
+    uint64_t cpu_ns; /* thread CPU time at its end; 0 unknown */
     uint64_t n_events_folded;
     char name[16];
     /* Since 1.2: sentences begun and not ended (pm_words.h), as of its last event. Contexts that

@@ -191,6 +191,12 @@ static uint64_t latest_after_end(const struct pm_run_file_thread *thread,
     return is_known && raw[0].start_tsc + most > latest ? raw[0].start_tsc + most : latest;
 }
 
+/* It ended before the process, nobody knows when: with its last event, for all that is known. */
+static bool has_left(const struct pm_run_file_thread *thread, const struct run_thread_load *load)
+{
+    return load->end_tsc != 0 && thread->nodes[0].open && load->raw[0].start_tsc == load->end_tsc;
+}
+
 /* Other threads run on until exit or exec has ended them, and their contexts hold that time:
  * their ends are later than the process's own note of it. */
 static uint64_t threads_after_end(struct pm_run_file *file, uint64_t noted_tsc)
@@ -202,6 +208,8 @@ static uint64_t threads_after_end(struct pm_run_file *file, uint64_t noted_tsc)
         struct run_thread_load *load = &file->loads[i];
         uint64_t latest = latest_after_end(&file->threads[i], load->raw, limit);
         load->last_tsc = latest > noted_tsc ? latest : noted_tsc;
+        if (has_left(&file->threads[i], load) && latest > load->end_tsc)
+            load->end_tsc = latest;
         end = latest > end ? latest : end;
     }
     return end;

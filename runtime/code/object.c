@@ -9,6 +9,7 @@
 #include "runtime/code/calibration.h"
 #include "runtime/code/hooks.h"
 #include "runtime/code/modes.h"
+#include "runtime/code/namespaces.h"
 #include "runtime/code/patch.h"
 #include "runtime/code/places.h"
 #include "runtime/code/scan.h"
@@ -419,7 +420,8 @@ int pm_objects_walk(pm_object_visitor *visit, void *data)
     static int (*of_libc)(pm_object_visitor *, void *);
     if (of_libc == NULL)
         *(void **)&of_libc = dlsym(RTLD_NEXT, "dl_iterate_phdr");
-    return (of_libc != NULL ? of_libc : dl_iterate_phdr)(visit, data);
+    int result = (of_libc != NULL ? of_libc : dl_iterate_phdr)(visit, data);
+    return result != 0 ? result : pm_namespaces_walk(visit, data);
 }
 
 /* First what went, then what came: it may lie where that was. */

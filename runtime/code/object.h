@@ -47,7 +47,7 @@ extern uint32_t pm_n_objects;
 struct stat;
 bool pm_object_record(struct pm_object *object, const struct stat *info,
                       const struct pm_run_noun *nouns, uint32_t n_nouns, uint32_t capacity);
-/* What is loaded, one after the other: dl_iterate_phdr. */
+/* What is loaded, one after the other: dl_iterate_phdr, then what dlmopen loaded. */
 struct dl_phdr_info;
 typedef int pm_object_visitor(struct dl_phdr_info *info, size_t size, void *data);
 int pm_objects_walk(pm_object_visitor *visit, void *data);

@@ -14,6 +14,7 @@
 #include "runtime/base/upward.h"
 #include "runtime/code/arch.h"
 #include "runtime/code/modes.h"
+#include "runtime/code/namespaces.h"
 #include "runtime/budget/control.h"
 #include "runtime/sample/sample.h"
 #include "runtime/tree/fold.h"
@@ -45,32 +46,9 @@ static void work_ends(struct pm_tls *t, struct work begun)
     pm_adapt_started(cpu_ns);
 }
 
-/* dlmopen: the loader shows the objects of other namespaces to debuggers only (glibc 2.35 and
- * newer), and a copy of libc there would not be what we wrap. */
-static void say_other_namespaces(void)
-{
-    static bool said;
-    struct extended {
-        struct r_debug base;
-        const struct extended *next;
-    };
-    const struct extended *first = (const struct extended *)&_r_debug;
-    __asm__("" : "+r"(first)); /* the header declares the first part only */
-    if (said || first->base.r_version < 2)
-        return;
-    const struct extended *other = first->next;
-    if (other == NULL || other->base.r_map == NULL)
-        return;
-    said = true;
-    pm_file_message(PM_RUN_MSG_NOTE,
-                    "what dlmopen loads is not measured, its time is that of who calls it: ",
-                    other->base.r_map->l_name);
-}
-
 static void look(void)
 {
-    say_other_namespaces();
-    if (_r_debug.r_state != RT_CONSISTENT) {
+    if (!pm_namespaces_are_consistent()) {
         pm_modes_hold(); /* code is about to be unmapped, or objects to be added */
         pm_sample_loader_begins();
         return;

@@ -157,9 +157,12 @@ struct start {
 static int start_child(void *data)
 {
     struct start start = *(struct start *)data;
-    if (pm_process.on)
-        pm_fork_child();
-    return start.function(start.argument);
+    if (!pm_process.on)
+        return start.function(start.argument);
+    pm_fork_child();
+    int status = start.function(start.argument);
+    pm_process_end(0); /* libc leaves by a bare system call */
+    return status;
 }
 
 typedef int clone_fn(int (*function)(void *), void *stack, int flags, void *argument, ...);

@@ -371,11 +371,21 @@ static void note_name(struct pm_slot *slot)
         slot->thread->name[i] = name[i];
 }
 
+/* It left by a bare system call, or by another libc (dlmopen): nobody knows when. */
+static void note_left(struct pm_slot *slot)
+{
+    bool may_ask = own_cpu_ns() != 0; /* of no filter's doing */
+    if (may_ask && slot->thread->end_tsc == 0)
+        slot->thread->end_tsc = slot->root->start_tsc;
+}
+
 static void note_end(struct pm_slot *slot)
 {
     uint64_t cpu_ns = pm_thread_cpu_ns(slot->tid);
-    if (cpu_ns == 0)
+    if (cpu_ns == 0) {
+        note_left(slot);
         return;
+    }
     slot->thread->cpu_ns = slot->cpu_before_ns + cpu_ns;
     note_name(slot);
 }
