@@ -50,23 +50,25 @@ function paletteOf(trace, shares, isDark) {
 
 // --- rows ---
 
+const groupOf = (thread) => (thread.rank >= 0 ? `rank ${thread.rank}` : `process ${thread.pid}`);
+
 // Groups are ranks, else processes; one with one thread is a row, and so is a closed one.
 function makeTimeRows(trace, closed) {
   const groups = new Map();
   trace.threads.forEach((thread, i) => {
     if (!thread.n_events) return; // of libraries that made no call
-    const key = thread.rank >= 0 ? `rank ${thread.rank}` : `process ${thread.pid}`;
+    const key = groupOf(thread);
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(i);
   });
   const nameOf = (thread) => `${thread.name || "thread"} ${thread.tid}`, rows = [];
   for (const [key, threads] of groups) {
-    const first = trace.threads[threads[0]], isClosed = closed.has(key);
+    const first = trace.threads[threads[0]], isClosed = closed.has(key), isOfSeveral = groups.size > 1 || threads.length > 3;
     const note = `${first.exe.replace(/^.*\//, "")}${first.node ? ` on ${first.node}` : ""}`;
     if (threads.length === 1) rows.push({key, label: groups.size > 1 ? key : nameOf(first), note: `${note}, thread ${first.tid}`, threads});
     else {
-      if (groups.size > 1 || isClosed) rows.push({key, label: key, note, threads, isGroup: true, isClosed});
-      if (!isClosed) for (const i of threads) rows.push({key: `thread ${i}`, label: nameOf(trace.threads[i]), note: `${key}, ${note}`, threads: [i], isInner: groups.size > 1});
+      if (isOfSeveral || isClosed) rows.push({key, label: key, note, threads, isGroup: true, isClosed});
+      if (!isClosed) for (const i of threads) rows.push({key: `thread ${i}`, label: nameOf(trace.threads[i]), note: `${key}, ${note}`, threads: [i], isInner: isOfSeveral});
     }
   }
   return rows;
@@ -147,6 +149,15 @@ function drawTimeRuler(pen, view, palette) {
     const [unit, size] = view.to >= 1e9 ? ["s", 1e9] : view.to >= 1e6 ? ["ms", 1e6] : ["µs", 1e3];
     pen.fillText(`${(ns / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9)))} ${unit}`, x + 3, RULER_PX / 2 - 1);
   }
+}
+
+// How deep calls are nested in a window.
+function depthOf(lanes, from, to) {
+  for (let depth = lanes.length; depth > 0; depth--) {
+    const {start, end} = lanes[depth - 1], at = lowerBound(end, from);
+    if (at < start.length && start[at] < to) return depth;
+  }
+  return 0;
 }
 
 // --- what was chosen ---
@@ -265,7 +276,8 @@ export async function renderTimeline(app, container) {
   const view = {from: trace.fromNs, to: trace.toNs, left: 140, width: 800, height: 400, ratio: 1};
   const whole = [trace.fromNs, Math.max(trace.toNs, trace.fromNs + LEAST_NS)];
   [view.from, view.to] = toAsked > fromAsked ? [fromAsked, toAsked] : whole;
-  const closed = new Set(trace.threads.length > 24 ? trace.threads.map((t) => (t.rank >= 0 ? `rank ${t.rank}` : `process ${t.pid}`)) : []);
+  const closed = new Set(trace.threads.map(groupOf));
+  if (closed.size === 1 || trace.threads.length <= 24) closed.clear();
   const finds = finderOf(state.find);
   let fits = null, rows = makeTimeRows(trace, closed), data = null, palette, overview, chosen = null, tableKind = "", asking = null, scheduled = false, arrows = [], nMessages = 0;
   const canvas = el("canvas", {class: "time-rows", tabindex: "0", role: "img", "aria-label": "time line; the table below has the same, and ? lists the keys"});
@@ -283,7 +295,7 @@ export async function renderTimeline(app, container) {
   function heightOf(row) {
     const of = row.threads.length === 1 ? rowOf(row.threads[0]) : null;
     if (row.isGroup && !row.isClosed) return 22;
-    if (of?.lanes) return Math.max(2, of.lanes.length) * CALL_PX + 6;
+    if (of?.lanes) return Math.max(2, of.depth) * CALL_PX + 6;
     return Math.min(240, Math.max(30, Math.floor((view.height - RULER_PX) / rows.length)));
   }
 
@@ -347,9 +359,10 @@ export async function renderTimeline(app, container) {
     const all = trace.messages(), inside = all.filter((m) => m.from.ns <= view.to && m.to.ns >= view.from);
     nMessages = inside.length;
     if (!inside.length) return;
-    const yOf = (thread) => {
+    const yOf = ({thread, depth}) => {
       const place = places.find((p) => p.row.threads.includes(thread) && !(p.row.isGroup && !p.row.isClosed));
-      return place ? place.y + heightOf(place.row) / 2 : null;
+      if (!place) return null;
+      return place.y + (place.row.threads.length === 1 && rowOf(thread)?.lanes ? (depth + 0.5) * CALL_PX + 2 : place.height / 2);
     };
     pen.strokeStyle = pen.fillStyle = palette.accent;
     pen.lineWidth = 1;
@@ -360,8 +373,12 @@ export async function renderTimeline(app, container) {
       bins.forEach((n, i) => pen.fillRect(view.left + 3 * i, RULER_PX - (n / most) * (RULER_PX - 6), 2, (n / most) * (RULER_PX - 6)));
       return;
     }
+    pen.save();
+    pen.beginPath();
+    pen.rect(view.left, RULER_PX, view.width - view.left, view.height - RULER_PX);
+    pen.clip();
     for (const m of inside) {
-      const y1 = yOf(m.from.thread), y2 = yOf(m.to.thread);
+      const y1 = yOf(m.from), y2 = yOf(m.to);
       if (y1 === null || y2 === null) continue;
       const x1 = xAt(m.from.ns), x2 = xAt(m.to.ns), turn = Math.atan2(y2 - y1, x2 - x1);
       arrows.push(m);
@@ -374,6 +391,7 @@ export async function renderTimeline(app, container) {
       }
       pen.stroke();
     }
+    pen.restore();
   }
 
   let places = [];
@@ -401,9 +419,9 @@ export async function renderTimeline(app, container) {
     drawTimeRuler(pen, view, palette);
     drawMessages(pen);
     pen.fillStyle = palette.soft;
-    pen.fillText("since the start", 6, RULER_PX / 2 - 1);
+    if (view.left > 100) pen.fillText("since the start", 6, RULER_PX / 2 - 1);
     drawStrip();
-    readout.textContent = `${spanText(span())} from ${spanText(view.from)}${nMessages ? ` · ${countText(nMessages)} messages${arrows.length ? "" : ", as a rate above"}` : ""}`;
+    readout.textContent = `${spanText(span())} from ${spanText(view.from)}${nMessages ? ` · ${nMessages === 1 ? "1 message" : `${countText(nMessages)} messages`}${arrows.length ? "" : ", as a rate above"}` : ""}`;
     app.timelineFrame = performance.now() - began;
   }
 
@@ -445,7 +463,8 @@ export async function renderTimeline(app, container) {
   }
 
   function take(answer, from, to) {
-    data = {...answer, from, to, rows: answer.rows};
+    data = {...answer, from, to};
+    for (const row of data.rows) row.depth = row.lanes ? depthOf(row.lanes, from, to) : 0;
     fits = finds && trace.names.map((name) => finds(`${name.name} ${placeText(name)}`));
     schedule();
     clearTimeout(take.timer);
@@ -483,7 +502,13 @@ export async function renderTimeline(app, container) {
     const steps = data.rows.find((row) => row.shares)?.shares.level;
     foot.textContent = `${countText(trace.nEvents)} events · ${steps === undefined ? "calls" : `steps of ${spanText(2 ** steps)}, each with the exact time of all calls in it`}`
       + ` · wheel or w, s: zoom · drag or a, d: pan · shift and drag: choose a part · 0: all`;
+    prepare();
     container.dataset.settled = String(Number(container.dataset.settled ?? 0) + 1);
+  }
+
+  function prepare() {
+    clearTimeout(prepare.timer);
+    if (canvas.isConnected && trace.prepare()) prepare.timer = setTimeout(prepare, 30);
   }
 
   function zoom(from, to) {

@@ -238,26 +238,35 @@ export async function openTrace(archive) {
     return {thread: t, ns: events[t].ns[position - events[t].first], at: position - events[t].first};
   };
   let messages = null;
-  const leaveOf = (place) => {
-    const lanes = (events[place.thread].lanes ??= lanesOfEvents(events[place.thread], threads[place.thread].end_ns));
-    for (const lane of lanes) {
-      const at = lowerBound(lane.start, place.ns);
-      for (let i = at; i < lane.start.length && lane.start[i] === place.ns; i++) if (lane.what[i] === events[place.thread].what[place.at] - 1) return lane.end[i];
+  // {depth, end} of the call that an event begins.
+  const callOf = (place) => {
+    const of = events[place.thread], lanes = (of.lanes ??= lanesOfEvents(of, threads[place.thread].end_ns));
+    for (let depth = 0; depth < lanes.length; depth++) {
+      const {start, what, end} = lanes[depth];
+      for (let i = lowerBound(start, place.ns); i < start.length && start[i] === place.ns; i++) if (what[i] === of.what[place.at] - 1) return {depth, end: end[i]};
     }
-    return place.ns;
+    return {depth: 0, end: place.ns};
   };
   return {
     threads, fromNs, toNs, isWhole, canAsk, names, roughSteps: whole.directory.steps, mostEvents: whole.directory.most_events, messagesLeftOut: whole.directory.messages_left_out,
     nEvents: threads.reduce((sum, t) => sum + t.n_events, 0), callIn,
     // Answers at once if it can: only windows of the server are promises.
     window: (from, to, nSteps, first, n, signal) => (canAsk ? ofServer(Math.floor(from), Math.ceil(to), nSteps, first, n, signal) : ofFile(from, to, nSteps, first, n)),
+    // Ahead, while nobody waits: true until all is there.
+    prepare() {
+      const t = isWhole ? events.findIndex((e) => !e.lanes) : -1;
+      if (t >= 0) events[t].lanes = lanesOfEvents(events[t], threads[t].end_ns);
+      return t >= 0;
+    },
     // All threads as one, over all of the run.
     overview: (nSteps) => addShares(isWhole ? ofFileShares(nSteps) : rough),
     sharesOf: (row, steps) => row.shares ?? sharesOfEvents(row.events, steps.level, steps.first, steps.first + steps.n, names.length),
-    // {from: {thread, ns}, to: {thread, ns}}, by the time of sending; from: when the send began, to: when the receive ended.
+    // {from: {thread, depth, ns}, to}, by the time of sending; from: when the send began, to: when the receive ended.
     messages() {
-      messages ??= Array.from(send, (position, i) => ({from: placeOf(position), to: placeOf(receive[i])}))
-        .map(({from, to}) => ({from, to: {thread: to.thread, ns: leaveOf(to)}})).sort((a, b) => a.from.ns - b.from.ns);
+      messages ??= Array.from(send, (position, i) => {
+        const from = placeOf(position), to = placeOf(receive[i]), {depth, end} = callOf(to);
+        return {from: {thread: from.thread, depth: callOf(from).depth, ns: from.ns}, to: {thread: to.thread, depth, ns: end}};
+      }).sort((a, b) => a.from.ns - b.from.ns);
       return messages;
     },
   };
