@@ -184,6 +184,8 @@ static const struct known_arguments algorithms[] = {
     {"partition", "bb"},
     {"stable_partition", "bb"},
     {"remove_if", "bb"},
+    {"erase", "b"}, /* std::erase(v, x), not a method */
+    {"erase_if", "b"},
     {"push_heap", "bb"},
     {"pop_heap", "bb"},
     {"sort_heap", "bb"},

@@ -65,6 +65,14 @@ bool pm_is_view(const struct pm_class_shape *shape)
            shape->n_pointers <= PARTS_MAX;
 }
 
+bool pm_is_view_of_ranges(const char *name)
+{
+    static const char end[] = "_view";
+    size_t bytes = strcspn(name, "<"), n_end = strlen(end);
+    return bytes > n_end && strncmp(name + bytes - n_end, end, n_end) == 0 &&
+           strncmp(name, "basic_string", strlen("basic_string")) != 0;
+}
+
 bool pm_is_std_function(const char *name)
 {
     static const char word[] = "function";

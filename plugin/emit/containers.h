@@ -64,6 +64,10 @@ struct pm_class_shape {
 };
 bool pm_is_view(const struct pm_class_shape *shape);
 
+/* Of std::ranges: filter_view. name: with or without "<...>"; of a class that a system header
+ * declares. */
+bool pm_is_view_of_ranges(const char *name);
+
 /* A pointer to a function, to whoever reads the source. name: with or without "<...>"; of a class
  * that a system header declares. */
 bool pm_is_std_function(const char *name);

@@ -113,6 +113,7 @@ bool pm_fact_calls_std_function(tree callee);
 bool pm_fact_is_cxx_library(tree function_decl);
 bool pm_fact_is_of_library(tree type);
 bool pm_fact_is_initializer_list(tree type);
+bool pm_fact_is_view_of_ranges(tree type);
 /* A call of C++'s library that makes or changes an object of the class. */
 struct pm_keeping pm_fact_keeping(tree type, tree callee);
 /* Bits of the arguments whose objects the call's result refers into: of v[i], v.begin(), *it. 0:

@@ -115,10 +115,28 @@ void pm_reader_note_reference(struct pm_reader *reader, gimple *assign)
         note_behind(reader, to, from);
 }
 
+/* "v | std::views::filter(f)": what the view leads into. NULL: it is another call. */
+static tree viewed_by(gcall *call)
+{
+    if (!pm_fact_is_view_of_ranges(TREE_TYPE(gimple_call_lhs(call))))
+        return NULL_TREE;
+    for (unsigned i = 0; i < gimple_call_num_args(call); i++) {
+        tree argument = gimple_call_arg(call, i), type = TREE_TYPE(argument);
+        if (POINTER_TYPE_P(type))
+            type = TREE_TYPE(type);
+        if (pm_fact_is_container(type) || pm_fact_is_view_of_ranges(type))
+            return argument;
+    }
+    return NULL_TREE;
+}
+
 void pm_reader_note_result(struct pm_reader *reader, gcall *call)
 {
     tree to = gimple_call_lhs(call), component;
-    if (to == NULL_TREE || pm_fact_call_sources(call) != 1)
+    tree viewed = to != NULL_TREE && VAR_P(to) ? viewed_by(call) : NULL_TREE;
+    if (viewed != NULL_TREE)
+        note_behind(reader, to, viewed);
+    if (viewed != NULL_TREE || to == NULL_TREE || pm_fact_call_sources(call) != 1)
         return;
     if (VAR_P(to))
         note_behind(reader, to, gimple_call_arg(call, 0));

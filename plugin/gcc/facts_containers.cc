@@ -133,10 +133,12 @@ bool pm_fact_calls_std_function(tree callee)
            pm_fact_is_std_function(DECL_CONTEXT(callee));
 }
 
-/* A temporary of the compiler's: "v.begin()" where it is passed. */
+/* A temporary of the compiler's: "v.begin()" where it is passed, "v | filter(f)". */
 bool pm_fact_is_way(tree variable)
 {
-    return VAR_P(variable) && DECL_ARTIFICIAL(variable) && pm_fact_type_refers(TREE_TYPE(variable));
+    return VAR_P(variable) && DECL_ARTIFICIAL(variable) &&
+           (pm_fact_type_refers(TREE_TYPE(variable)) ||
+            pm_fact_is_view_of_ranges(TREE_TYPE(variable)));
 }
 
 /* --- calls --- */
@@ -162,6 +164,12 @@ bool pm_fact_is_initializer_list(tree type)
 {
     return RECORD_OR_UNION_TYPE_P(type) && strcmp(name_of_type(type), "initializer_list") == 0 &&
            pm_fact_is_of_library(type);
+}
+
+bool pm_fact_is_view_of_ranges(tree type)
+{
+    return is_cplusplus() && RECORD_OR_UNION_TYPE_P(type) &&
+           pm_is_view_of_ranges(name_of_type(type)) && pm_fact_is_of_library(type);
 }
 
 /* Are the class's elements pointers, or such as std::reference_wrapper? */

@@ -709,9 +709,20 @@ static bool finds_data(tree reference)
     return is_dummy || pm_fact_in_descriptor(reference);
 }
 
+/* "for (double x : v)", "auto it = v.begin()": what is stored in these is not stored in v. */
+static bool is_copy_of_element(tree variable)
+{
+    return VAR_P(variable) && !POINTER_TYPE_P(TREE_TYPE(variable)) && !DECL_ARTIFICIAL(variable) &&
+           pm_fact_behind(variable) != 0;
+}
+
 bool pm_objects_of_tree(tree reference, unsigned access, std::vector<struct pm_access> *out)
 {
     struct search search = {};
+    if (access == PM_MAP_WRITES && is_copy_of_element(base_of(reference))) {
+        pm_access_add(out, variable_noun(base_of(reference)), access);
+        return true;
+    }
     begin_search();
     search_reference(&search, reference, false);
     take_members(&search, reference, false, access, UNKNOWN_LOCATION);

@@ -70,6 +70,10 @@ static void iterators_and_views_refer_and_owners_do_not(void **state)
 static void function_objects_of_the_library_are_known_by_name(void **state)
 {
     (void)state;
+    assert_true(pm_is_view_of_ranges("filter_view"));
+    assert_true(pm_is_view_of_ranges("transform_view<std::ranges::ref_view<int>, _f>"));
+    assert_false(pm_is_view_of_ranges("basic_string_view"));
+    assert_false(pm_is_view_of_ranges("view"));
     assert_true(pm_is_std_function("function"));
     assert_true(pm_is_std_function("function<void(int)>"));
     assert_false(pm_is_std_function("functional"));
