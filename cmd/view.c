@@ -26,6 +26,32 @@ static bool has_display(void)
     return false;
 }
 
+/* A page that leads to the address, for this user only: command lines are for all to read, and the
+ * address has the token. The name is to be freed; NULL: it cannot be written. */
+static char *write_way(const char *address)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
+    const char *dir = temporary && *temporary ? temporary : "/tmp";
+    if (runtime && *runtime)
+        dir = runtime;
+    char *path = NULL;
+    if (asprintf(&path, "%s/perfmap-view-XXXXXX.html", dir) < 0)
+        return NULL;
+    int fd = mkstemps(path, 5); /* mode 0600 */
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (out)
+        fprintf(out,
+                "<!doctype html><title>PerfMap</title><meta name=referrer content=no-referrer>"
+                "<meta http-equiv=refresh content=\"0; url=%1$s\"><a href=\"%1$s\">%1$s</a>\n",
+                address);
+    if (out && fclose(out) == 0)
+        return path;
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return NULL;
+}
+
 /* What the desktop takes for web pages. A browser may be it, or stay its child: nobody waits for
  * it, and nothing of ours is left to it. */
 static void open_browser(const char *address)
@@ -72,11 +98,14 @@ static int serve(struct cmd_parse *parse, const struct view_request *request,
         return end;
     cmd_talk("the page of '%s' is at this address, for this machine only; Ctrl-C ends it",
              request->options.archive_path);
-    if (!request->no_browser && has_display())
-        open_browser(server->address);
-    if (view_server_run(server, &err) != PM_OK)
-        return cmd_fail(parse, &err);
-    return CMD_DONE;
+    char *way = request->no_browser || !has_display() ? NULL : write_way(server->address);
+    if (way)
+        open_browser(way);
+    enum pm_status status = view_server_run(server, &err);
+    if (way)
+        unlink(way);
+    free(way);
+    return status != PM_OK ? cmd_fail(parse, &err) : CMD_DONE;
 }
 
 static int view(struct cmd_parse *parse, const struct view_request *request)
@@ -170,7 +199,9 @@ const struct cmd cmd_view = {
         "a random word. Of files it reads the archive, and the sources that the archive names.",
     .options = view_options,
     .examples = view_examples,
-    .environment = (const char *const[]){"DISPLAY, WAYLAND_DISPLAY",
-                                         "if one is set, xdg-open opens a browser", NULL},
+    .environment =
+        (const char *const[]){"DISPLAY, WAYLAND_DISPLAY", "if one is set, xdg-open opens a browser",
+                              "XDG_RUNTIME_DIR, TMPDIR",
+                              "where the file is that leads the browser to the address", NULL},
     .main = view_main,
 };

@@ -413,18 +413,38 @@ static bool give_bytes(struct view_connection *connection)
     return connection->n_written < n_head + connection->body.len;
 }
 
+/* Browsers open connections that they never use. */
+static uint32_t oldest_idle(const struct view_server *server)
+{
+    uint32_t i = 0;
+    while (i < server->n_connections && server->connections[i].is_answered)
+        i++;
+    return i;
+}
+
+/* Whoever is getting an answer keeps its connection: others wait until one ends. */
+static bool has_room(const struct view_server *server)
+{
+    return server->n_connections < VIEW_MAX_CONNECTIONS ||
+           oldest_idle(server) < server->n_connections;
+}
+
+static void end_idle(struct view_server *server)
+{
+    uint32_t at = oldest_idle(server);
+    end_connection(&server->connections[at]);
+    server->n_connections--;
+    memmove(server->connections + at, server->connections + at + 1,
+            (server->n_connections - at) * sizeof *server->connections);
+}
+
 static void take_connection(struct view_server *server)
 {
     int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    /* Browsers open connections that they never use: the oldest one goes. */
-    if (server->n_connections == VIEW_MAX_CONNECTIONS) {
-        end_connection(&server->connections[0]);
-        server->n_connections--;
-        memmove(server->connections, server->connections + 1,
-                server->n_connections * sizeof *server->connections);
-    }
+    if (server->n_connections == VIEW_MAX_CONNECTIONS)
+        end_idle(server);
     struct view_connection *connection = &server->connections[server->n_connections++];
     memset(connection, 0, sizeof *connection);
     connection->fd = fd;
@@ -467,7 +487,7 @@ enum pm_status view_server_run(struct view_server *server, struct pm_error *err)
                 (struct pollfd){.fd = server->connections[i].fd,
                                 .events = server->connections[i].is_answered ? POLLOUT : POLLIN};
         fds[n] = (struct pollfd){.fd = server->wake[0], .events = POLLIN};
-        fds[n + 1] = (struct pollfd){.fd = server->fd, .events = POLLIN};
+        fds[n + 1] = (struct pollfd){.fd = has_room(server) ? server->fd : -1, .events = POLLIN};
         if (poll(fds, n + 2, -1) < 0) {
             if (errno == EINTR)
                 continue;
@@ -476,7 +496,7 @@ enum pm_status view_server_run(struct view_server *server, struct pm_error *err)
         if (fds[n].revents)
             return PM_OK;
         step_all(server, fds);
-        if (fds[n + 1].revents)
+        if (fds[n + 1].revents && has_room(server))
             take_connection(server);
     }
 }

@@ -4,7 +4,7 @@
 //     columns[2].cell(i).text; columns[2].number(i).value;
 
 import {FLAG, boundsOf, callFlagsOf, callsOf, inclusiveOf, ownOf, primaryOf, shareOf, totalOf} from "./model.js";
-import {countText, metricTitle, numberText, percentText, unitOf} from "./format.js";
+import {countText, metricTitle, numberText, percentText, unitOfTotal} from "./format.js";
 
 const BADGES = [
   [FLAG.INLINED, "i", "all of it was inlined"],
@@ -29,16 +29,20 @@ function badgesOf(result, row) {
 // rows that are rows of a set, unmapped and so on
 const kindClass = (row) => (row.flags & FLAG.UNMAPPED ? "unmapped" : row.flags & FLAG.SET ? "set" : row.flags & FLAG.NOUN ? "" : "special");
 
-const largest = (values, keep) => values.reduce((most, value, i) => (keep[i] ? Math.max(most, Math.abs(value)) : most), 0);
+// One unit for a column, by its total; times off the processor have that of the time beside them.
+function unitOfColumn(result, m) {
+  const {archive, off_cpu} = result.sheet, of = off_cpu.includes(m) && archive.metrics[result.primary]?.unit === "ns" ? result.primary : m;
+  return unitOfTotal(archive.metrics[of], result.total.own.get(of));
+}
 
 function metricColumn(result, m, which, numberOf) {
   const metric = result.sheet.archive.metrics[m];
-  const unit = unitOf(metric, largest(result.inclusive.get(m) ?? result.own.get(m), result.keep));
+  const unit = unitOfColumn(result, m);
   const isPrimary = m === result.primary, name = metricTitle(metric);
   const isBlank = (i, n) => n.value === null || (n.value === 0 && (n.isAtLeast || result.sheet.off_cpu.includes(m)));
   return {
     key: `${which}_${metric.name}`, title: `${which === "own" ? "own" : which === "inclusive" ? "incl." : which.replace("_", " ")}${isPrimary ? "" : " " + name}${unit.name ? " " + unit.name : ""}`,
-    help: `${name}: ${metric.description || metric.name}`, number: numberOf, width: isPrimary ? "6.5rem" : "8rem",
+    help: `${name}: ${metric.description || metric.name}${unit.name || !metric.unit ? "" : `, in ${metric.unit}`}`, number: numberOf, width: isPrimary ? "6.5rem" : "8rem",
     cell(i) {
       const n = numberOf(i);
       if (isBlank(i, n)) return {title: markTitle(n)};

@@ -9,6 +9,7 @@ import {el, fill, link, segments, selectOf} from "./dom.js";
 import {amountText, metricTitle, percentText} from "./format.js";
 import {finderOf} from "./columns.js";
 import {axisOf} from "./state.js";
+import {paint, saveLinks} from "./picture.js";
 
 const ROW = 20, LEAST_PX = 0.5, LEAST_TEXT_PX = 28;
 
@@ -100,31 +101,22 @@ function makePicture(app, {root, isFlame, title, result, onChoose}) {
   let boxes = [], zoomed = root, depths = 1;
   const metric = app.archive.metrics[result.primary], fits = finderOf(app.state.find);
   const yOf = (depth) => (isFlame ? (depths - 1 - depth) * ROW : depth * ROW);
-  function draw() {
-    const ratio = devicePixelRatio || 1, width = Math.max(50, canvas.parentElement?.clientWidth ?? 800), isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
-    boxes = layOut(zoomed, width);
-    depths = boxes.reduce((most, b) => Math.max(most, b.depth + 1), 1);
-    canvas.width = width * ratio;
-    canvas.height = depths * ROW * ratio;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${depths * ROW}px`;
-    const pen = canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
-    pen.textBaseline = "middle";
+  function drawWith(pen) {
+    const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
     for (const {box, x, width: size, depth} of boxes) {
       const y = yOf(depth), isGrey = fits && !fits(`${box.name} ${box.place}`);
       pen.fillStyle = colorOf(box, isDark, isGrey);
       pen.fillRect(x, y, Math.max(size - (size > 3 ? 1 : 0), 0.5), ROW - 1);
       if (size < LEAST_TEXT_PX) continue;
-      pen.save();
-      pen.beginPath();
-      pen.rect(x, y, size - 3, ROW);
-      pen.clip();
       pen.fillStyle = isDark ? "#e8ebf0" : "#1c2330";
-      pen.fillText(box.name, x + 4, y + ROW / 2);
-      pen.restore();
+      pen.text(box.name, x + 4, y + ROW / 2, 12, size - 7);
     }
+  }
+  const pictureNow = () => ({width: Math.max(50, canvas.parentElement?.clientWidth ?? 800), height: depths * ROW, draw: drawWith});
+  function draw() {
+    boxes = layOut(zoomed, pictureNow().width);
+    depths = boxes.reduce((most, b) => Math.max(most, b.depth + 1), 1);
+    paint(canvas, pictureNow(), drawWith);
   }
   const at = (event) => {
     const rect = canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
@@ -151,14 +143,23 @@ function makePicture(app, {root, isFlame, title, result, onChoose}) {
     zoomed = root;
     draw();
   });
-  return {element: el("div", {class: "picture"}, canvas, tip), resize: draw, canvas};
+  return {element: el("div", {class: "picture"}, canvas, tip), resize: draw, pictureNow};
 }
 
-export function savePicture(canvas, name) {
-  const a = el("a", {href: canvas.toDataURL("image/png"), download: name});
-  document.body.append(a);
-  a.click();
-  a.remove();
+// One above the other, as they are on the screen.
+function stacked(pictures) {
+  const parts = pictures.map((p) => p.pictureNow()), height = parts.reduce((sum, p) => sum + p.height, 0);
+  return {width: parts[0].width, height, draw(pen) {
+    let top = 0;
+    for (const part of parts) {
+      const y = top;
+      part.draw({
+        set fillStyle(color) { pen.fillStyle = color; },
+        fillRect: (x, at, w, h) => pen.fillRect(x, at + y, w, h), text: (words, x, at, size, room) => pen.text(words, x, at + y, size, room),
+      });
+      top += part.height;
+    }
+  }};
 }
 
 // All together, or one node, rank, process, thread.
@@ -202,7 +203,7 @@ export async function renderFlame(app, container) {
     name === undefined ? segments("direction", [["", "flame"], ["icicle", "icicle"]], isFlame ? "" : "icicle", (sort) => app.change({sort})) : null,
     chooseMetric(app, sheet), chooseRunner(app),
     name === undefined ? null : link("leave the sandwich", () => app.change({across: ""})),
-    link("as a table", () => app.change({tab: "costs", by, shape: "tree", sort: ""})), link("save as PNG", () => savePicture(pictures[pictures.length - 1].canvas, "perfmap-call-paths.png")));
+    link("as a table", () => app.change({tab: "costs", by, shape: "tree", sort: ""})), el("span", {}, "save as ", saveLinks("call-paths", () => stacked(pictures))));
   fill(container, tools, chosen,
     name === undefined ? null : el("p", {class: "note"}, `Above, what called it; below, what it called: `, el("b", {}, name), ` ${place}`),
     el("div", {class: "pictures"}, ...pictures.map((p) => p.element)),

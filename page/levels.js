@@ -3,7 +3,7 @@
 // those out of sight are counted at the edge.
 
 import {keyOfEntry, metricsOf} from "./costs.js";
-import {amountText, metricTitle, numberText, percentText, unitOf} from "./format.js";
+import {amountText, metricTitle, numberText, percentText, unitOfTotal} from "./format.js";
 import {matching, orderOf, parentIn} from "./columns.js";
 import {el, fill, selectOf} from "./dom.js";
 import {makeTable} from "./table.js";
@@ -26,7 +26,7 @@ const amountOf = (side, result, i) => (side.sheet.isTree ? result.inclusive : re
 function tableOf(app, side, {isChooser, chosen, onlyMatches, onChoose, onDraw}) {
   const {all, within, m} = side, metric = app.archive.metrics[m];
   const lit = (i) => (within && !isChooser ? amountOf(side, within, i) : 0), total = within ? within.total.own.get(m) : 0;
-  const most = all.rows.reduce((largest, _, i) => Math.max(largest, amountOf(side, all, i)), 0), unit = unitOf(metric, most);
+  const most = all.rows.reduce((largest, _, i) => Math.max(largest, amountOf(side, all, i)), 0), unit = unitOfTotal(metric, all.total.own.get(m));
   let order = matching(all, orderOf(all, [], ""), app.state.find);
   if (within && !isChooser && onlyMatches) order = order.filter((i) => lit(i) > 0);
   const columns = [

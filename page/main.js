@@ -13,6 +13,7 @@ import {renderSource} from "./source.js";
 import {renderFlame} from "./flame.js";
 import {renderLevels} from "./levels.js";
 import {renderTimeline} from "./timeline.js";
+import {renderLocations} from "./locations.js";
 import {commandOfInterval, makeStrip} from "./strip.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
@@ -23,7 +24,8 @@ const VIEWS = new Map([
   ["source", {title: "Source", key: "4", render: renderSource}],
   ["flame", {title: "Call paths", key: "5", render: renderFlame}],
   ["levels", {title: "Levels", key: "6", render: renderLevels}],
-  ["timeline", {title: "Time line", key: "8", render: renderTimeline, isOf: (archive) => archive.has_trace}],
+  ["timeline", {title: "Time line", key: "9", render: renderTimeline, isOf: (archive) => archive.has_trace}],
+  ["locations", {title: "Locations", key: "8", render: renderLocations}],
   ["ask", {title: "Ask", key: "7", render: renderAsk}],
 ]);
 

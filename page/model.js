@@ -143,8 +143,7 @@ function makeSheet(archive, chunk, entry) {
         known++;
       }
       rows.push({
-        index: i, id: id[i], parentId: parent && parent[i] ? parent[i] - 1 : null, ...named, flags: flags[i], ownMarks: BigInt(ownMarks[i]),
-        within: BigInt(within[i]), words: BigInt(words[i]), key: id[i],
+        index: i, id: id[i], parentId: parent && parent[i] ? parent[i] - 1 : null, ...named, flags: flags[i], ownMarks: ownMarks[i], within: within[i], words: words[i], key: id[i],
       });
       byId.set(id[i], i);
     }
@@ -481,7 +480,7 @@ function shareIsDoubtful(result, i) {
 
 function hasMark(result, marks, m) {
   const at = result.sheet.metrics.indexOf(m);
-  return at >= 0 && (marks >> BigInt(at)) % 2n === 1n;
+  return at >= 0 && Math.floor(marks / 2 ** at) % 2 === 1; // 50 bits at most
 }
 
 const number = (value, isAtLeast = false, isUncertain = false) => ({value, isAtLeast: Boolean(isAtLeast), isUncertain: Boolean(isUncertain)});

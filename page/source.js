@@ -1,7 +1,7 @@
 // The source with what its lines cost: heat, brackets around lines that share a cost, and why.
 
 import {ownOf, primaryOf, shareOf} from "./model.js";
-import {amountText, metricTitle, numberText, percentText, unitOf} from "./format.js";
+import {amountText, metricTitle, numberText, percentText, unitOfTotal} from "./format.js";
 import {chooseMetric, chooseRule, details, metricsOf, ruleOf} from "./costs.js";
 import {el, fill, selectOf} from "./dom.js";
 import {finderOf} from "./columns.js";
@@ -61,7 +61,7 @@ function listOf(file, text, places) {
 function columnsOfLines(archive, result, list) {
   const m = result.primary, metric = archive.metrics[m], own = result.own.get(m);
   const rowsOf = (k) => (list[k].set ? [list[k].set.i] : list[k].rows);
-  const unit = unitOf(metric, own.reduce((most, value, i) => (result.keep[i] ? Math.max(most, value) : most), 0));
+  const unit = unitOfTotal(metric, result.total.own.get(m));
   const sum = (k) => rowsOf(k).reduce((total, i) => total + own[i], 0);
   const mark = (k, of) => (rowsOf(k).some((i) => of(i).isAtLeast) ? "≥" : "") + (rowsOf(k).some((i) => of(i).isUncertain) ? "~" : "");
   const share = (k) => rowsOf(k).reduce((total, i) => total + (shareOf(result, i).value ?? 0), 0);

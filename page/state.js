@@ -6,7 +6,7 @@
 
 const DEFAULTS = {
   tab: "overview", level: "source", by: "loop", shape: "flat", rule: "merge", metric: "", nouns: [], on: "", find: "", sort: "", columns: "",
-  bounds: "", file: "", line: 0, row: "", axes: "", across: "", from: 0, to: 0, strip: "", window: "", slice: "", ask: "",
+  bounds: "", file: "", line: 0, row: "", axes: "", across: "", from: 0, to: 0, strip: "", window: "", slice: "", ask: "", at: "",
 };
 const NUMBERS = new Set(["line", "from", "to"]);
 

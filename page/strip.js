@@ -12,6 +12,7 @@ import {copyText, el, fill, link, segments, selectOf} from "./dom.js";
 import {csvOf} from "./format.js";
 import {intervalOf} from "./state.js";
 import {addBuckets} from "./times.js";
+import {colorOfStyle, paint, saveLinks} from "./picture.js";
 
 const HEIGHT = 44, STEP = 5, LANE = 13, MOST_LANES = 12, PHASE = 13, MOST_PHASES = 6, TABLE_PARTS = 20, LEAST_UNTIMED_PCT = 1;
 
@@ -72,10 +73,7 @@ function makeSums(app, times) {
 
 // --- the picture ---
 
-function colors() {
-  const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(name).trim();
-  return {all: get("--line"), bar: get("--bar"), chosen: get("--heat-color"), ink: get("--soft"), accent: get("--accent")};
-}
+const colors = () => ({all: colorOfStyle("--line"), bar: colorOfStyle("--bar"), chosen: colorOfStyle("--heat-color"), ink: colorOfStyle("--soft"), accent: colorOfStyle("--accent")});
 
 function drawArea(pen, values, most, {x, y, width, height, color}) {
   const step = width / values.length;
@@ -121,35 +119,31 @@ export function makeStrip(app, element) {
 
   function draw() {
     if (!sums) return;
-    const ratio = devicePixelRatio || 1, width = Math.max(60, field.clientWidth), n = Math.max(20, Math.floor(width / STEP)), m = metric(), c = colors();
+    const width = Math.max(60, field.clientWidth), n = Math.max(20, Math.floor(width / STEP)), m = metric();
     const all = lanes(m, n), tall = all.length > 1 ? LANE : HEIGHT, phases = sums.phases.map((phase) => ({...phase, values: sums.partsOfPhase(phase, n)})).filter((phase) => phase.values.some((v) => v > 0));
-    const height = all.length * tall + phases.length * PHASE + 1;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    const pen = canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.font = "10px system-ui, 'DejaVu Sans', sans-serif";
-    pen.textBaseline = "middle";
-    const chosen = chosenParts(m, n), most = all.reduce((a, lane) => Math.max(a, ...(lane.all ?? lane.values)), 0);
+    const height = all.length * tall + phases.length * PHASE + 1, chosen = chosenParts(m, n);
+    drawn = {m, n, all, tall, phases, chosen, width, height};
+    paint(canvas, drawn, drawWith);
+    place();
+  }
+
+  function drawWith(pen) {
+    const {n, all, tall, phases, chosen, width} = drawn, c = colors(), most = all.reduce((a, lane) => Math.max(a, ...(lane.all ?? lane.values)), 0);
     all.forEach((lane, i) => {
       const box = {x: 0, y: i * tall, width, height: tall - 2};
       if (lane.all) drawArea(pen, lane.all, most, {...box, color: c.all});
       drawArea(pen, lane.values, most, {...box, color: c.bar});
       if (chosen && all.length === 1) drawArea(pen, chosen.values, most, {...box, color: c.chosen});
       pen.fillStyle = c.ink;
-      if (lane.name) pen.fillText(lane.name.slice(0, 60), 3, i * tall + tall / 2);
+      if (lane.name) pen.text(lane.name.slice(0, 60), 3, i * tall + tall / 2, 10);
     });
     phases.forEach((phase, i) => {
       const y = all.length * tall + i * PHASE, step = width / n, first = phase.values.findIndex((v) => v > 0);
       pen.fillStyle = c.accent;
       phase.values.forEach((value, at) => { if (value > 0) pen.fillRect(at * step, y + PHASE - 4, Math.ceil(step), 3); });
       pen.fillStyle = c.ink;
-      pen.fillText(phase.noun.name.slice(0, 60), Math.min(first * step + 1, width - 40), y + 4);
+      pen.text(phase.noun.name.slice(0, 60), Math.min(first * step + 1, width - 40), y + 4, 10);
     });
-    drawn = {m, n, all, phases, chosen, width, height};
-    place();
   }
 
   // What the chosen row of the table has, where it is of costs that have times.
@@ -216,7 +210,7 @@ export function makeStrip(app, element) {
   function drawTable() {
     if (!table.open) return;
     const [head, ...lines] = linesOf(TABLE_PARTS), unit = app.whole.metrics[metric()];
-    fill(table, el("summary", {}, "as a table"), link("copy as CSV", () => copyText(csvOf(linesOf(drawn.n)))), el("table", {}, el("tr", {}, ...["from", "to", ...head.slice(2)].map((text) => el("th", {}, text))),
+    fill(table, el("summary", {}, "as a table"), link("copy as CSV", () => copyText(csvOf(linesOf(drawn.n)))), " · save as ", saveLinks("over-time", () => ({...drawn, draw: drawWith})), el("table", {}, el("tr", {}, ...["from", "to", ...head.slice(2)].map((text) => el("th", {}, text))),
       ...lines.map((line) => el("tr", {}, ...line.map((value, i) => el("td", {}, i < 2 ? timeText(value) : typeof value === "number" ? amountText(unit, value) : value))))));
   }
 

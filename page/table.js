@@ -57,7 +57,7 @@ export function makeTable({label, columns: firstColumns, onChoose, isChosen, onS
   }
 
   function drawHead() {
-    element.style.setProperty("--columns", columns.map((c) => (c.isName ? "minmax(20rem, 1fr)" : c.width ?? "7rem")).join(" "));
+    element.style.setProperty("--columns", columns.map((c) => (c.isName ? "minmax(min(20rem, 48vw), 1fr)" : c.width ?? "7rem")).join(" "));
     fill(head, ...columns.map((c) => {
       const sorted = sortOf?.() === c.key;
       return el("button", {

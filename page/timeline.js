@@ -3,7 +3,7 @@
 
 import {CALL_BEGIN_CUT, CALL_CUT, CALL_GOES_ON, addShares, lowerBound, openTrace, stepsOf} from "./trace.js";
 import {finderOf} from "./columns.js";
-import {savePicture} from "./flame.js";
+import {pictureOfCanvas, saveLinks} from "./picture.js";
 import {copyText, el, fill, link, segments} from "./dom.js";
 import {amountText, countText, csvOf, percentText} from "./format.js";
 import {intervalOf} from "./state.js";
@@ -694,7 +694,7 @@ export async function renderTimeline(app, container) {
   fill(container,
     el("div", {class: "tools"}, link("all", () => zoom(...whole)), link("zoom in", () => zoomBy(0.5)), link("zoom out", () => zoomBy(2)), link("earlier", () => pan(-0.25)), link("later", () => pan(0.25)), readout,
       app.whole.times_chunk ? link("this part in all views", () => app.change({from: Math.max(1, Math.floor(view.from)), to: Math.ceil(view.to)})) : null,
-      link("save as PNG", () => savePicture(canvas, "perfmap-time-line.png"))),
+      el("span", {}, "save as ", saveLinks("time-line", () => pictureOfCanvas(canvas)))),
     ...notes.map((text) => el("p", {class: "note warning-note"}, text)), strip, el("div", {class: "with-details"}, scroller, side), foot, table, tip);
   takeMouse();
   app.tables = [{resize}];

@@ -2,13 +2,15 @@
 
 Pictures are left in FOLDER, for people.
 """
+import base64
 import sys
+import xml.etree.ElementTree
 
 from browser import Browser
 
 VIEWS = [{"tab": "overview"}, {"tab": "costs", "by": "loop", "shape": "flat"}, {"tab": "costs", "by": "array"}, {"tab": "costs", "by": "loop", "shape": "tree"},
          {"tab": "where", "shape": "flat"}, {"tab": "source"}, {"tab": "flame", "by": "loop"}, {"tab": "flame", "sort": "icicle", "by": "function"},
-         {"tab": "levels"}]
+         {"tab": "levels"}, {"tab": "locations"}, {"tab": "ask"}, {"tab": "ask", "ask": "{? ?}"}]
 
 
 def fail(text):
@@ -46,6 +48,29 @@ def look_at_paths(page, name):
     page.go(across="", by="loop", shape="flat")
 
 
+def saved(page, number):
+    """What the links of the view that save pictures would save: [(name, bytes)]."""
+    return [(name, base64.b64decode(data)) for name, data in page.evaluate("""(() => { const out = [], click = HTMLAnchorElement.prototype.click;
+        HTMLAnchorElement.prototype.click = function () { out.push([this.download, this.href.split(',')[1]]); };
+        document.querySelectorAll('%s .saves .link').forEach((l) => l.click()); HTMLAnchorElement.prototype.click = click; return out; })()""" % number)]
+
+
+def look_at_pictures(page, name):
+    """Each picture as PNG and as SVG, which XML can be read, whatever names are in it."""
+    page.go(tab="flame", by="loop", sort="", across="")
+    pictures = saved(page, "#view")
+    page.evaluate("(async () => { const t = document.querySelector('.strip-table'); t.open = true; await new Promise((r) => setTimeout(r, 100)); })()")
+    pictures += saved(page, "#strip") if page.evaluate("!document.querySelector('#strip').hidden") else []
+    page.evaluate("document.querySelector('.strip-table').open = false")
+    for file, data in pictures:
+        if file.endswith(".png") and not data.startswith(b"\x89PNG"):
+            fail(f"{name}: {file} is no PNG")
+        if file.endswith(".svg") and len(xml.etree.ElementTree.fromstring(data)) < 3:
+            fail(f"{name}: {file} has nothing in it")
+    if len(pictures) < 2:
+        fail(f"{name}: no pictures were saved: {pictures}")
+
+
 def look_at_levels(page, name):
     """All that the array that cost most has lies in machine code, and the edges lead there."""
     noun = page.evaluate("""(async () => { const s = await perfmap.archive.sheet('source', 'array', 'flat'), r = s.rows('merge', {nouns: [], threads: null}, s.shownMetrics);
@@ -67,6 +92,7 @@ def main():
             page = browser.open(f"file://{html}", width=width, dark=dark)
             title = page.evaluate("document.title")
             look(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
+            look_at_pictures(page, f"{folder}/look-{width}")
             if len(sys.argv) == 3:
                 look_at_levels(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
                 look_at_paths(page, f"{folder}/look-{width}-{'dark' if dark else 'light'}")
@@ -86,7 +112,7 @@ def main():
             for one in (page, again):
                 if one.errors:
                     fail(f"the console has {one.errors}")
-                if len(one.requests) != 1:
+                if len([r for r in one.requests if not r.startswith("data:")]) != 1:
                     fail(f"asked for {one.requests}")
                 if one.evaluate("document.title") != title or "taken" == title:
                     fail("a name was run")

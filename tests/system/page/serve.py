@@ -62,6 +62,15 @@ def refusals(port, token):
     # Connections that say nothing keep nobody out.
     idle = [socket.create_connection(("127.0.0.1", port), 60) for _ in range(80)]
     expect("beside idle ones", ask(port, f"/{token}/chunk/1")[0], 200)
+    # Nor do they end what somebody is getting: a chunk that is asked for, and read slowly.
+    with socket.create_connection(("127.0.0.1", port), 60) as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.sendall(f"GET /{token}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        time.sleep(0.2)
+        idle += [socket.create_connection(("127.0.0.1", port), 60) for _ in range(80)]
+        expect("beside more idle ones", ask(port, f"/{token}/chunk/1")[0], 200)
+        stream = slow.makefile("rb")
+        expect("a slow one", len(stream.read()) > 150000, True)
     for s in idle:
         s.close()
 
@@ -130,17 +139,24 @@ def browser_is_left_alone(perfmap, archive, folder):
     """What opens the page may stay, or be the browser itself: nobody waits for it, or ends it."""
     os.makedirs(f"{folder}/desktop", exist_ok=True)
     with open(f"{folder}/desktop/xdg-open", "w") as script:
-        script.write(f"#!/bin/sh\necho \"$1\" >{folder}/opened\nsleep 3\necho stayed >>{folder}/opened\n")
+        # Its command line is for all to read: what it opens is for this user only, and leads to the address.
+        script.write(f"#!/bin/sh\nstat -c %a \"$1\" >{folder}/opened\nsed 's/.*url=//;s/\".*//' \"$1\" >>{folder}/opened\necho \"$1\" >{folder}/named\nsleep 3\necho stayed >>{folder}/opened\n")
     os.chmod(f"{folder}/desktop/xdg-open", 0o755)
-    env = dict(os.environ, DISPLAY=":9", PATH=f"{folder}/desktop:{os.environ['PATH']}")
+    env = dict(os.environ, DISPLAY=":9", XDG_RUNTIME_DIR=folder, PATH=f"{folder}/desktop:{os.environ['PATH']}")
     server = subprocess.Popen([perfmap, "view", archive], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     address = server.stdout.readline().strip()
     port = int(address.split(":")[2].split("/")[0])
     expect("while a browser opens", ask(port, "/" + address.split("/", 3)[3])[0], 200)
+    for _ in range(200):
+        if os.path.exists(f"{folder}/named"):
+            break
+        time.sleep(0.1)
     server.send_signal(signal.SIGTERM)
     expect("the end beside a browser", server.wait(60), 0)
     for _ in range(200):
-        if os.path.exists(f"{folder}/opened") and open(f"{folder}/opened").read() == f"{address}\nstayed\n":
+        if os.path.exists(f"{folder}/opened") and open(f"{folder}/opened").read() == f"600\n{address}\nstayed\n":
+            way = open(f"{folder}/named").read().strip()
+            expect("the way after the end", (os.path.exists(way), address.split("/")[3] in way), (False, False))
             return
         time.sleep(0.1)
     fail("the browser was ended")
