@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { WRAP_UNLIMITED = 100 }; /* where lines may be any wide */
-
 struct page {
     const struct show_term *term;
     FILE *out;
@@ -18,31 +16,6 @@ struct page {
 static const char *color(const struct page *page, const char *code)
 {
     return page->term->color ? code : "";
-}
-
-/* Words after a label, broken at the terminal's width. */
-static void put_wrapped(const struct page *page, const char *label, const char *text)
-{
-    int indent = pm_text_width(label), at = indent;
-    int most = page->term->width ? page->term->width : WRAP_UNLIMITED;
-    bool is_blank = label[strspn(label, " ")] == 0;
-    fprintf(page->out, "%s%s%s", is_blank ? "" : color(page, SHOW_YELLOW), label,
-            is_blank ? "" : color(page, SHOW_RESET));
-    for (const char *p = text; *p;) {
-        size_t len = strcspn(p, " ");
-        int width = pm_text_width_n(p, len);
-        if (p != text && at + 1 + width > most) {
-            fprintf(page->out, "\n%*s", indent, "");
-            at = indent;
-        } else if (p != text) {
-            fputc(' ', page->out);
-            at++;
-        }
-        fwrite(p, 1, len, page->out);
-        at += width;
-        p += len + strspn(p + len, " ");
-    }
-    fputc('\n', page->out);
 }
 
 /* Columns of text with colours in it. */
@@ -110,7 +83,7 @@ static void put_fact(void *context, enum show_fact_kind kind, const char *text)
     }
     put_run(page);
     if (lines[kind].wraps)
-        put_wrapped(page, lines[kind].label, text);
+        show_put_wrapped(page->term, page->out, lines[kind].label, text);
     else
         fprintf(page->out, "%s%s\n", lines[kind].label, text);
 }

@@ -427,7 +427,7 @@ static bool write_json(struct pm_view *report, const struct show_look *look, FIL
     (void)look;
     struct pm_error err = PM_ERROR_INIT;
     struct pm_view_keys keys = {0};
-    bool has_keys = pm_view_keys_make(report, &err, &keys) == PM_OK;
+    bool has_keys = pm_view_keys_make(report, NULL, &err, &keys) == PM_OK;
     if (has_keys)
         print_report(report, &keys, out);
     pm_view_keys_release(&keys);

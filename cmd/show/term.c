@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+enum { WRAP_UNLIMITED = 100 }; /* where lines may be any wide */
 enum { WIDTH_UNKNOWN = 80, WIDTH_MIN = 40, WIDTH_MAX = 400 };
 
 /* COLUMNS is what somebody asked for; files and pipes are as wide as it takes, but for texts
@@ -104,4 +105,28 @@ void show_put_cut_middle(const struct show_term *term, FILE *out, const char *pr
     for (int left = has - head; left > tail; left -= columns)
         p += pm_text_next(p, &columns);
     fprintf(out, "%s%s", term->utf8 ? "…" : "..", p);
+}
+
+void show_put_wrapped(const struct show_term *term, FILE *out, const char *label,
+                      const char *printable)
+{
+    int indent = pm_text_width(label), at = indent;
+    int most = term->width ? term->width : WRAP_UNLIMITED;
+    bool is_plain = label[strspn(label, " ")] == 0 || !term->color;
+    fprintf(out, "%s%s%s", is_plain ? "" : SHOW_YELLOW, label, is_plain ? "" : SHOW_RESET);
+    for (const char *p = printable; *p;) {
+        size_t len = strcspn(p, " ");
+        int width = pm_text_width_n(p, len);
+        if (p != printable && at + 1 + width > most) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+        } else if (p != printable) {
+            fputc(' ', out);
+            at++;
+        }
+        fwrite(p, 1, len, out);
+        at += width;
+        p += len + strspn(p + len, " ");
+    }
+    fputc('\n', out);
 }

@@ -46,5 +46,8 @@ void show_put_cut_middle(const struct show_term *term, FILE *out, const char *pr
  * the right. */
 void show_put_cut(const struct show_term *term, FILE *out, const char *printable, int width,
                   bool cut_left, bool pad);
+/* A line or several: words after a label, which is yellow, broken at the terminal's width. */
+void show_put_wrapped(const struct show_term *term, FILE *out, const char *label,
+                      const char *printable);
 
 #endif

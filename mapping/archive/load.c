@@ -368,6 +368,12 @@ static enum pm_status read_sentence(struct loader *load, sqlite3_stmt *row)
     return load_need_sentence(load, sqlite3_column_int64(row, 0), &sentence);
 }
 
+static enum pm_status read_noun(struct loader *load, sqlite3_stmt *row)
+{
+    pm_index noun;
+    return load_need_noun(load, sqlite3_column_int64(row, 0), &noun);
+}
+
 /* The mappings out of all sentences from the first on, and of those that come in by them. */
 static enum pm_status read_mappings(struct loader *load, pm_index first)
 {
@@ -617,6 +623,32 @@ static enum pm_status open_archive(struct loader *load)
     return PM_OK;
 }
 
+/* What has no costs. */
+static enum pm_status read_unmeasured(struct loader *load, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *sql;
+        enum pm_status (*read)(struct loader *, sqlite3_stmt *);
+    } kinds[] = {
+        {PM_ARCHIVE_LOAD_LEFT_OUT,
+         "SELECT id FROM sentences WHERE noun IN (SELECT noun FROM noun_modes WHERE mode IN "
+         "('off', 'count'))",
+         read_sentence},
+        {PM_ARCHIVE_LOAD_ALL, "SELECT id FROM sentences", read_sentence},
+        {PM_ARCHIVE_LOAD_NOUNS, "SELECT id FROM nouns", read_noun},
+        {PM_ARCHIVE_LOAD_FUNCTIONS, "SELECT id FROM nouns WHERE kind = 'function'", read_noun},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!(flags & kinds[i].flag))
+            continue;
+        enum pm_status status = load_each_row(load, kinds[i].sql, kinds[i].read);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
 static enum pm_status read_everything(struct loader *load, unsigned flags)
 {
     load->with_causes = (flags & PM_ARCHIVE_LOAD_CAUSES) != 0;
@@ -632,13 +664,8 @@ static enum pm_status read_everything(struct loader *load, unsigned flags)
         status = read_contexts_and_costs(load);
     if (status == PM_OK)
         status = load_noun_modes(load);
-    if (status == PM_OK && flags & PM_ARCHIVE_LOAD_LEFT_OUT)
-        status = load_each_row(load,
-                               "SELECT id FROM sentences WHERE noun IN (SELECT noun FROM "
-                               "noun_modes WHERE mode IN ('off', 'count'))",
-                               read_sentence);
-    if (status == PM_OK && flags & PM_ARCHIVE_LOAD_ALL)
-        status = load_each_row(load, "SELECT id FROM sentences", read_sentence);
+    if (status == PM_OK)
+        status = read_unmeasured(load, flags);
     if (status == PM_OK)
         status = load_call_sites(load);
     if (status == PM_OK)

@@ -31,6 +31,9 @@ enum {
     PM_ARCHIVE_LOAD_MERGED = 8,
     /* the file stays open, for pm_archive_each_cost and pm_archive_load_rest */
     PM_ARCHIVE_LOAD_KEPT = 16,
+    /* all nouns, also those that no sentence has: what no code was found of */
+    PM_ARCHIVE_LOAD_NOUNS = 32,
+    PM_ARCHIVE_LOAD_FUNCTIONS = 64, /* the same of functions only */
 };
 
 /* Numbers that the archive does not state are PM_UNKNOWN, strings "". */

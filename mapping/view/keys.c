@@ -11,6 +11,7 @@
 struct making {
     const struct pm_view *view;
     const struct pm_graph *graph;
+    const struct pm_view_key_names *names; /* NULL: as here */
     struct pm_view_keys *keys;
     const char *program; /* path of the one executable with sleds; "": none, or several */
     uint64_t *base;      /* per row: its key before those that are equal are counted */
@@ -57,19 +58,46 @@ static void add_binary(const struct making *k, pm_index noun, struct pm_buf *out
         pm_buf_printf(out, " (%s)", pm_view_base_name(binary));
 }
 
+/* As the other build spells it. */
+static const char *file_of(const struct making *k, const char *file)
+{
+    for (uint32_t i = 0; k->names && i < k->names->n_files; i++)
+        if (!strcmp(k->names->files[i], file))
+            return k->names->other_files[i];
+    return file;
+}
+
 static void add_function(const struct making *k, pm_index noun, struct pm_buf *out)
 {
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
     pm_buf_add_str(out, *n->linkage ? n->linkage : n->name);
     if (*n->file)
-        pm_buf_printf(out, " (%s)", n->file);
+        pm_buf_printf(out, " (%s)", file_of(k, n->file));
     else
         add_binary(k, noun, out);
+}
+
+/* false: it is where it is here. */
+static bool add_other_place(const struct making *k, pm_index noun, struct pm_buf *out)
+{
+    const struct pm_view_key_place *place =
+        k->names && k->names->places ? &k->names->places[noun] : NULL;
+    if (!place || place->kind == PM_KEY_PLACE_AS_HERE)
+        return false;
+    if (place->kind == PM_KEY_PLACE_NONE)
+        pm_buf_add_str(out, " elsewhere");
+    else
+        pm_buf_printf(out, " +%u", place->line_no);
+    if (place->kind == PM_KEY_PLACE_OTHER && place->column_no)
+        pm_buf_printf(out, ":%u", place->column_no);
+    return place->kind == PM_KEY_PLACE_OTHER;
 }
 
 /* Lines count from the function's first: what is put before it moves nothing in it. */
 static void add_place(const struct making *k, pm_index noun, pm_index function, struct pm_buf *out)
 {
+    if (add_other_place(k, noun, out))
+        return;
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
     const struct pm_graph_noun *f = function == PM_NONE ? NULL : &k->graph->nouns[function];
     if (!n->line_no)
@@ -77,7 +105,7 @@ static void add_place(const struct making *k, pm_index noun, pm_index function, 
     if (f && f->line_no && f->line_no <= n->line_no && !strcmp(f->file, n->file))
         pm_buf_printf(out, " +%u", n->line_no - f->line_no);
     else
-        pm_buf_printf(out, " %s:%u", n->file, n->line_no);
+        pm_buf_printf(out, " %s:%u", file_of(k, n->file), n->line_no);
     if (n->column_no)
         pm_buf_printf(out, ":%u", n->column_no);
 }
@@ -132,7 +160,7 @@ static void add_construct(const struct making *k, pm_index noun, struct pm_buf *
         pm_buf_add_str(out, " in function ");
         add_function(k, function, out);
     } else if (*n->file) {
-        pm_buf_printf(out, " (%s)", n->file);
+        pm_buf_printf(out, " (%s)", file_of(k, n->file));
     } else {
         add_binary(k, noun, out);
     }
@@ -206,13 +234,13 @@ static void add_group(const struct making *k, const struct pm_view_group *group,
         if (n)
             add_noun(k, group->noun, PM_NONE, out);
     } else if (group->file) {
-        pm_buf_printf(out, "file %s", group->file);
+        pm_buf_printf(out, "file %s", file_of(k, group->file));
         add_verb(k, group->verb, false, out);
     } else if (group->sentence != PM_NONE) {
         add_sentence(k, group->sentence, group->place, out);
     } else if (pm_view_grouping(k->view)->key == PM_VIEW_GROUP_BY_LINE && n && *n->file &&
                n->line_no) {
-        pm_buf_printf(out, "line %s:%u", n->file, n->line_no);
+        pm_buf_printf(out, "line %s:%u", file_of(k, n->file), n->line_no);
     } else if (n) {
         add_noun(k, group->noun, group->place, out);
         add_verb(k, group->verb, pm_view_noun_is_object(k->view, group->noun), out);
@@ -409,8 +437,8 @@ static bool make_texts(struct making *k)
     return good;
 }
 
-enum pm_status pm_view_keys_make(const struct pm_view *view, struct pm_error *err,
-                                 struct pm_view_keys *ret_keys)
+enum pm_status pm_view_keys_make(const struct pm_view *view, const struct pm_view_key_names *names,
+                                 struct pm_error *err, struct pm_view_keys *ret_keys)
 {
     uint32_t n = view->n_rows, n_ids = 0;
     for (uint32_t r = 0; r < n; r++)
@@ -418,6 +446,7 @@ enum pm_status pm_view_keys_make(const struct pm_view *view, struct pm_error *er
     struct pm_view_keys keys = {.items = pm_alloc_array(n, sizeof *keys.items), .n = n};
     struct making k = {.view = view,
                        .graph = view->data->graph,
+                       .names = names,
                        .keys = &keys,
                        .program = program_of(view->data),
                        .base = pm_alloc_array(n, sizeof *k.base),
@@ -433,6 +462,23 @@ enum pm_status pm_view_keys_make(const struct pm_view *view, struct pm_error *er
     }
     *ret_keys = keys;
     return PM_OK;
+}
+
+uint64_t pm_view_noun_key(const struct pm_view *view, const struct pm_view_key_names *names,
+                          pm_index noun)
+{
+    struct making k = {.view = view,
+                       .graph = view->data->graph,
+                       .names = names,
+                       .program = program_of(view->data)};
+    struct pm_buf text = PM_BUF_INIT(1 << 24);
+    struct pm_id_hash hash;
+    add_noun(&k, noun, PM_NONE, &text);
+    pm_id_hash_init(&hash, "noun");
+    pm_id_hash_string(&hash, text.failed ? "" : text.data);
+    uint64_t key = text.failed ? 0 : pm_id_hash_done(&hash);
+    pm_buf_release(&text);
+    return key;
 }
 
 uint32_t pm_view_keys_find(const struct pm_view_keys *keys, uint64_t hash)

@@ -1,8 +1,8 @@
 /* Keys of rows: they name the same construct of the source in views of two archives.
  *
  *     struct pm_view_keys old = {0}, new = {0};
- *     if (pm_view_keys_make(&before, &err, &old) == PM_OK &&
- *         pm_view_keys_make(&after, &err, &new) == PM_OK)
+ *     if (pm_view_keys_make(&before, NULL, &err, &old) == PM_OK &&
+ *         pm_view_keys_make(&after, NULL, &err, &new) == PM_OK)
  *         for (uint32_t r = 0; r < after.n_rows; r++)
  *             use(&after.rows[r], pm_view_keys_find(&old, new.items[r].hash));   // PM_NONE: new
  *     pm_view_keys_release(&old);
@@ -22,6 +22,9 @@
  *   machine code                   a symbol and what of the source it implements
  *   set                            the keys of its members
  *   tree                           the row's own and those above it
+ *
+ * Whoever knows more of how two builds belong together (mapping/compare/align.h) gives names: keys
+ * are then those that the constructs have in the other build.
  *
  * What nothing tells apart (loops of one macro, blocks of one line's code) is counted in the order
  * of the source: such keys move when one of them has no costs. A program that was renamed has the
@@ -48,9 +51,28 @@ struct pm_view_keys {
     struct pm_arena arena;
 };
 
-/* Of a view that was made. PM_ERR_MEMORY. */
-PM_MUST_CHECK enum pm_status pm_view_keys_make(const struct pm_view *view, struct pm_error *err,
-                                               struct pm_view_keys *ret_keys);
+/* Where a loop, a statement or local data is in the other build. */
+struct pm_view_key_place {
+    enum { PM_KEY_PLACE_AS_HERE, PM_KEY_PLACE_OTHER, PM_KEY_PLACE_NONE } kind;
+    uint32_t line_no; /* from the function's first, 0 */
+    uint32_t column_no;
+};
+
+/* What another build calls the constructs of this one. */
+struct pm_view_key_names {
+    const struct pm_view_key_place *places; /* per noun of the graph; NONE: it is not there */
+    const char *const *files;               /* [n_files] as here */
+    const char *const *other_files;         /* [n_files] as there; what is in no list: as here */
+    uint32_t n_files;
+};
+
+/* Of a view that was made. names: NULL: its own. PM_ERR_MEMORY. */
+PM_MUST_CHECK enum pm_status pm_view_keys_make(const struct pm_view *view,
+                                               const struct pm_view_key_names *names,
+                                               struct pm_error *err, struct pm_view_keys *ret_keys);
+/* Of a construct, whether it has costs or not. 0: memory ended. */
+uint64_t pm_view_noun_key(const struct pm_view *view, const struct pm_view_key_names *names,
+                          pm_index noun);
 /* The row of that key; PM_NONE: there is none. */
 uint32_t pm_view_keys_find(const struct pm_view_keys *keys, uint64_t hash);
 void pm_view_keys_release(struct pm_view_keys *keys);

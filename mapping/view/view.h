@@ -58,6 +58,8 @@ struct pm_view_options {
     bool details;        /* all that is known of how was measured, above the rows */
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
+    bool all_nouns;      /* likewise, and those that no code was found of */
+    bool all_functions;  /* of these the functions only */
     bool keeps_nodes;    /* with tree: node_of stays */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     /* Each ended by NULL, and all of them must hold: one node of each where axis, or several. None:

@@ -134,9 +134,9 @@ static void parts_add_up_to_rows(void **state)
                        rest = look(&looks[i], "50%", NULL, 0);
         struct pm_view_keys keys[3] = {0};
         struct pm_error err = PM_ERROR_INIT;
-        assert_int_equal(pm_view_keys_make(&all, &err, &keys[0]), PM_OK);
-        assert_int_equal(pm_view_keys_make(&half, &err, &keys[1]), PM_OK);
-        assert_int_equal(pm_view_keys_make(&rest, &err, &keys[2]), PM_OK);
+        assert_int_equal(pm_view_keys_make(&all, NULL, &err, &keys[0]), PM_OK);
+        assert_int_equal(pm_view_keys_make(&half, NULL, &err, &keys[1]), PM_OK);
+        assert_int_equal(pm_view_keys_make(&rest, NULL, &err, &keys[2]), PM_OK);
         assert_int_equal(all.over_time.metric, all.metrics[all.primary]);
         assert_true(all.n_rows > 0);
         int64_t total = 0;

@@ -56,7 +56,7 @@ static void make(const char *more, enum pm_view_by by, const char *level, bool t
                                                .tree = tree,
                                                .sort = PM_VIEW_SORT_DEFAULT}}};
     assert_int_equal(pm_view_make(&ret->view, &err), PM_OK);
-    assert_int_equal(pm_view_keys_make(&ret->view, &err, &ret->keys), PM_OK);
+    assert_int_equal(pm_view_keys_make(&ret->view, NULL, &err, &ret->keys), PM_OK);
     assert_int_equal(ret->keys.n, ret->view.n_rows);
     assert_true(ret->keys.n > 0);
     for (uint32_t r = 0; r < ret->keys.n; r++) /* each row is found by its own */

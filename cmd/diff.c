@@ -1,0 +1,268 @@
+/* perfmap diff */
+#include "cmd/core/archives.h"
+#include "cmd/show/diff.h"
+#include "mapping/view/groupings.h"
+
+#include <stdlib.h>
+
+enum {
+    OPT_LEVEL = CMD_KEY_FIRST,
+    OPT_BY,
+    OPT_METRIC,
+    OPT_FOCUS,
+    OPT_ON,
+    OPT_MIN,
+    OPT_GOOD_ONLY,
+    OPT_FAIL,
+    OPT_LIMIT,
+    OPT_CSV
+};
+
+enum { TABLE_LIMIT = 20, DIFF_WORSE = 3 };
+
+struct diff_request {
+    struct pm_compare_options options;
+    struct show_diff_options show;
+    struct show_look look;
+    bool limit_given, csv, fails;
+    int n_behind; /* "--", of the operands; -1: there is none */
+};
+
+static void add_focus(struct cmd_parse *parse, const char **foci, const char *option)
+{
+    if (!pm_view_add_focus(foci, parse->value))
+        cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
+}
+
+static void take_min(struct cmd_parse *parse, struct diff_request *request)
+{
+    char *end;
+    request->options.least_pct = strtod(parse->value, &end);
+    if (end == parse->value || *end || !(request->options.least_pct >= 0) ||
+        request->options.least_pct > 1000)
+        cmd_usage_error(parse, "option '--min' takes a number of percent, not '%.200s'",
+                        parse->value);
+}
+
+static bool read_options(struct cmd_parse *parse, struct diff_request *request)
+{
+    struct pm_view_options *view = &request->options.view;
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_LEVEL:
+            view->level = parse->value;
+            break;
+        case OPT_BY:
+            view->by = (enum pm_view_by)parse->choice;
+            break;
+        case OPT_METRIC:
+            view->metrics = parse->value;
+            break;
+        case OPT_FOCUS:
+            add_focus(parse, view->focus, "--focus");
+            break;
+        case OPT_ON:
+            add_focus(parse, view->on, "--on");
+            break;
+        case OPT_MIN:
+            take_min(parse, request);
+            break;
+        case OPT_GOOD_ONLY:
+            request->options.good_only = true;
+            break;
+        case OPT_FAIL:
+            request->fails = true;
+            break;
+        case OPT_LIMIT:
+            request->limit_given = cmd_number(parse, UINT32_MAX, &request->show.limit);
+            break;
+        case OPT_CSV:
+            request->csv = true;
+            break;
+        default:
+            cmd_take_look(parse, key, &request->look);
+        }
+    return !parse->failed;
+}
+
+/* How many operands stand behind "--", which ends the options, too. Reading options moves it. */
+static int n_behind_dashes(const struct cmd_parse *parse)
+{
+    for (int i = 0; i < parse->argc; i++)
+        if (!strcmp(parse->argv[i], "--"))
+            return parse->argc - i - 1;
+    return -1;
+}
+
+/* A -- B, or one of each. */
+static bool find_sides(struct cmd_parse *parse, int n_behind, struct pm_compare_input ret_inputs[2])
+{
+    int n = parse->n_operands;
+    if (n_behind < 0 && n == 2)
+        n_behind = 1;
+    if (n_behind < 0)
+        cmd_usage_error(parse, n < 2 ? "two archives are compared, or several on each side of '--'"
+                                     : "which archives are compared with which? Put '--' between "
+                                       "the sides: diff OLD... -- NEW...");
+    else if (n_behind == 0 || n_behind == n)
+        cmd_usage_error(parse, "there is no archive %s '--'", n_behind ? "before" : "behind");
+    if (parse->failed)
+        return false;
+    ret_inputs[0] =
+        (struct pm_compare_input){(const char *const *)parse->operands, (uint32_t)(n - n_behind)};
+    ret_inputs[1] = (struct pm_compare_input){(const char *const *)parse->operands + (n - n_behind),
+                                              (uint32_t)n_behind};
+    return true;
+}
+
+static bool check(struct cmd_parse *parse, const struct diff_request *request)
+{
+    const struct pm_view_options *view = &request->options.view;
+    const struct pm_view_grouping *grouping = pm_view_grouping_by(view->by);
+    if (view->by == PM_VIEW_BY_LINE)
+        cmd_usage_error(parse, "lines of two builds are other lines: compare '--by statement'");
+    else if (grouping->where)
+        cmd_usage_error(parse,
+                        "'--by %s' is a tree: compare '--by file', function, loop, "
+                        "statement, array, variable, process, rank or thread",
+                        pm_view_by_word(view->by));
+    else if (view->metrics && strchr(view->metrics, ','))
+        cmd_usage_error(parse, "one metric at a time, not '%.200s'", view->metrics);
+    else if (parse->json && request->csv)
+        cmd_usage_error(parse, "options '--json' and '--csv' cannot be combined: choose one");
+    return !parse->failed;
+}
+
+static bool print(const struct cmd_parse *parse, const struct diff_request *request,
+                  const struct pm_comparison *comparison)
+{
+    if (parse->json)
+        show_diff_json(comparison, &request->show, stdout);
+    else if (request->csv)
+        show_diff_csv(comparison, &request->show, stdout);
+    else
+        return show_diff_table(comparison, &request->show, &request->look, stdout);
+    return true;
+}
+
+static bool got_worse(const struct pm_comparison *comparison)
+{
+    bool worse = comparison->total.verdict == PM_VERDICT_MORE;
+    for (uint32_t r = 0; r < comparison->n_rows; r++)
+        worse |= comparison->rows[r].verdict == PM_VERDICT_MORE;
+    return worse;
+}
+
+static int run_diff(struct cmd_parse *parse, struct diff_request *request,
+                    const struct pm_compare_input inputs[2])
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_comparison *comparison = NULL;
+    enum pm_status status = pm_compare(&request->options, inputs, &err, &comparison);
+    if (status == PM_ERR_USAGE) {
+        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+        return end;
+    }
+    if (status != PM_OK)
+        return cmd_fail(parse, &err);
+    int end = request->fails && got_worse(comparison) ? DIFF_WORSE : CMD_DONE;
+    if (request->fails && !comparison->is_judged) {
+        pm_error_set(&err, PM_ERR_USAGE,
+                     "'--fail slower' takes %d runs or more on each side: of fewer nothing can be "
+                     "said",
+                     PM_COMPARE_LEAST_RUNS);
+        end = cmd_fail(parse, &err);
+    } else if (!print(parse, request, comparison)) {
+        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        end = cmd_fail(parse, &err);
+    }
+    pm_comparison_free(comparison);
+    return cmd_stdout_done(parse, end);
+}
+
+static int diff_main(struct cmd_parse *parse)
+{
+    struct diff_request request = {
+        .options = {.view = {.level = "source", .by = PM_VIEW_BY_LOOP, .folds = true},
+                    .least_pct = 5},
+        .show = {.limit = TABLE_LIMIT},
+        .n_behind = n_behind_dashes(parse)};
+    struct pm_compare_input inputs[2];
+    if (!read_options(parse, &request) || !check(parse, &request))
+        return CMD_USAGE;
+    if (!find_sides(parse, request.n_behind, inputs))
+        return CMD_USAGE;
+    if ((parse->json || request.csv) && !request.limit_given)
+        request.show.limit = 0;
+    return run_diff(parse, &request, inputs);
+}
+
+/* "|loop|statement|..." */
+static const char by_words[] =
+#define BY(id, word, prose) "|" word
+#include "mapping/view/by.def"
+#undef BY
+    ;
+
+static const struct cmd_option diff_options[] = {
+    {OPT_LEVEL, "level", "LEVEL", "compare at this level of abstraction (default: source)"},
+    {OPT_BY, "by", by_words + 1,
+     "what a row is, as of report; loop (default), function, "
+     "statement, array, ..."},
+    {OPT_METRIC, "metric", "METRIC", "what is compared (default: the time that A's first shows)"},
+    {OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
+    {OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
+    {OPT_MIN, "min", "PERCENT",
+     "smaller changes of a row are no difference, and 'same' is within so much (default: 5)"},
+    {OPT_GOOD_ONLY, "good-only", NULL,
+     "leave out runs that lost 1 % of their samples, were slowed down by twice the budget, or "
+     "lacked the processor for 5 % of their CPU time"},
+    {OPT_FAIL, "fail", "slower", "end with status 3 when a row or the total got slower, or more"},
+    {OPT_LIMIT, "limit", "NUMBER",
+     "rows to print, 0 for all (default: 20; with --json and --csv all)"},
+    {CMD_KEY_JSON, "json", NULL, "print JSON, with the value of each run"},
+    {OPT_CSV, "csv", NULL, "print CSV"},
+    CMD_LOOK_OPTIONS,
+    {0}};
+
+static const char *const diff_usage[] = {"diff [OPTION]... A B", "diff [OPTION]... A... -- B...",
+                                         NULL};
+
+static const struct cmd_example diff_examples[] = {
+    {"perfmap diff old.perfmap new.perfmap", "what changed, though lines moved"},
+    {"perfmap diff --by statement old*.perfmap -- new*.perfmap",
+     "several runs of each: slower, faster, the same, or cannot tell"},
+    {"perfmap diff --fail slower old*.perfmap -- new*.perfmap",
+     "for CI: status 3 when something got slower"},
+    {NULL, NULL}};
+
+static const struct cmd_exit diff_exits[] = {
+    {0, "the differences were shown"},
+    {1, "it failed"},
+    {2, "wrong usage"},
+    {DIFF_WORSE, "with --fail slower: something got slower, or costs more"},
+    {0, NULL}};
+
+const struct cmd cmd_diff = {
+    .name = "diff",
+    .summary = "compare runs: what costs more, what less, and what is noise",
+    .usage = diff_usage,
+    .description =
+        "Compares the archives of two sides, A (before) and B (after). Constructs of the source "
+        "are found again in another build, folder or compiler: functions by name, statements and "
+        "loops by their order, column, nesting and data.\n"
+        "\n"
+        "With 4 runs or more on each side each row has a verdict. A row is slower or faster when "
+        "that is no noise: of the rows that are called so at most 5 % are by chance. 'same' is "
+        "within 5 % (--min). 'cannot tell' names the change that would have been found. "
+        "Of fewer runs only the differences are shown.\n"
+        "\n"
+        "What is not measured is empty, and never 0. '-' is a construct that a build does not "
+        "have.",
+    .options = diff_options,
+    .examples = diff_examples,
+    .exits = diff_exits,
+    .environment = cmd_look_environment,
+    .main = diff_main,
+};

@@ -1,0 +1,369 @@
+/* The table of a comparison: docs/diff.md explains it. */
+#include "diff.h"
+
+#include "cells.h"
+#include "show.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { TEXT_BYTES = 64, GAP = 2 };
+
+enum column { A, B, DIFFERENCE, CHANGE, INTERVAL, VERDICT, PLACE, WHAT, N_COLUMNS };
+
+struct texts {
+    char numbers[PLACE][TEXT_BYTES];
+    const char *place, *what;
+};
+
+struct table {
+    const struct pm_comparison *c;
+    struct show_term term;
+    FILE *out;
+    struct show_scale scale;
+    uint32_t n_shown;
+    struct texts *texts; /* of the rows that are shown, the rest, the total */
+    uint32_t n_texts;
+    int widths[N_COLUMNS];
+    char headings[N_COLUMNS][TEXT_BYTES];
+    struct pm_arena arena;
+};
+
+/* --- texts of cells --- */
+
+static void put_number(const struct table *t, double value, bool is_at_least, bool is_uncertain,
+                       bool has_sign, char ret[TEXT_BYTES])
+{
+    if (isnan(value))
+        return;
+    const char *mark = is_at_least ? show_at_least_mark(t->term.utf8) : "";
+    const char *doubt = is_uncertain ? "~" : "";
+    const char *sign = has_sign && value > 0 ? "+" : "";
+    snprintf(ret, TEXT_BYTES, "%s%s%s%.*f", mark, doubt, sign, t->scale.decimals,
+             value / t->scale.divisor);
+}
+
+static void put_amount(const struct table *t, const struct pm_compare_row *row, int side,
+                       char ret[TEXT_BYTES])
+{
+    if (row->states[side] == PM_COMPARE_ABSENT)
+        snprintf(ret, TEXT_BYTES, "-"); /* not in this build */
+    else
+        put_number(t, row->means[side], row->is_at_least[side], row->is_uncertain[side], false,
+                   ret);
+}
+
+static void put_change(const struct pm_compare_row *row, char ret[TEXT_BYTES])
+{
+    if (row->states[0] == PM_COMPARE_ABSENT)
+        snprintf(ret, TEXT_BYTES, "new");
+    else if (row->states[1] == PM_COMPARE_ABSENT)
+        snprintf(ret, TEXT_BYTES, "gone");
+    else if (!isnan(row->change_pct))
+        snprintf(ret, TEXT_BYTES, "%+.1f %%", row->change_pct);
+}
+
+static void put_interval(const struct pm_compare_row *row, char ret[TEXT_BYTES])
+{
+    if (isfinite(row->low_pct) && isfinite(row->high_pct))
+        snprintf(ret, TEXT_BYTES, "[%+.1f, %+.1f]", row->low_pct, row->high_pct);
+}
+
+static void put_verdict(const struct table *t, const struct pm_compare_row *row,
+                        char ret[TEXT_BYTES])
+{
+    const char *word = pm_verdict_word(row->verdict, &t->c->metric);
+    if (row->verdict == PM_VERDICT_CANNOT_TELL && isfinite(row->seen_pct))
+        snprintf(ret, TEXT_BYTES, "%s (< %.0f %%)", word, ceil(row->seen_pct));
+    else
+        snprintf(ret, TEXT_BYTES, "%s", word);
+}
+
+/* "heat.c:22 -> :27", and one place where both are equal. */
+static const char *place_of(struct table *t, const struct pm_compare_row *row)
+{
+    const char *a = row->places[0], *b = row->places[1];
+    const char *arrow = t->term.utf8 ? "→" : "->";
+    if (!a && !b)
+        return "";
+    if (!a || !b || !strcmp(a, b))
+        return a ? a : b;
+    const char *line = strrchr(b, ':');
+    bool same_file = line && *b != '{' && !strncmp(a, b, (size_t)(line - b) + 1);
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&text, "%s %s %s", a, arrow, same_file ? line : b);
+    const char *kept = text.failed ? NULL : pm_arena_strndup(&t->arena, text.data, text.len);
+    pm_buf_release(&text);
+    return kept;
+}
+
+static bool add_texts(struct table *t, const struct pm_compare_row *row, const char *what)
+{
+    struct texts *texts = &t->texts[t->n_texts++];
+    put_amount(t, row, 0, texts->numbers[A]);
+    put_amount(t, row, 1, texts->numbers[B]);
+    put_number(t, row->difference, false, false, true, texts->numbers[DIFFERENCE]);
+    put_change(row, texts->numbers[CHANGE]);
+    put_interval(row, texts->numbers[INTERVAL]);
+    put_verdict(t, row, texts->numbers[VERDICT]);
+    texts->place = place_of(t, row);
+    texts->what = what;
+    return texts->place && what;
+}
+
+/* --- rows that are not shown --- */
+
+static double plus(double sum, double value)
+{
+    return isnan(value) ? sum : sum + value;
+}
+
+static struct pm_compare_row rest_of(const struct table *t)
+{
+    struct pm_compare_row rest = {
+        .change_pct = NAN, .low_pct = NAN, .high_pct = NAN, .seen_pct = NAN};
+    for (uint32_t r = t->n_shown; r < t->c->n_rows; r++)
+        for (int side = 0; side < 2; side++)
+            rest.means[side] = plus(rest.means[side], t->c->rows[r].means[side]);
+    rest.difference = rest.means[1] - rest.means[0];
+    if (rest.means[0] > 0)
+        rest.change_pct = 100 * rest.difference / rest.means[0];
+    return rest;
+}
+
+static bool add_rest(struct table *t)
+{
+    uint32_t n = t->c->n_rows - t->n_shown;
+    char what[TEXT_BYTES];
+    struct pm_compare_row rest = rest_of(t);
+    if (!n)
+        return true;
+    snprintf(what, sizeof what, "(%u more row%s: --limit 0)", n, n == 1 ? "" : "s");
+    return add_texts(t, &rest, pm_arena_strndup(&t->arena, what, strlen(what)));
+}
+
+static bool make_texts(struct table *t)
+{
+    t->texts = pm_alloc_array((size_t)t->n_shown + 2, sizeof *t->texts);
+    bool good = t->texts != NULL;
+    for (uint32_t r = 0; good && r < t->n_shown; r++)
+        good = add_texts(t, &t->c->rows[r], t->c->rows[r].what);
+    good = good && add_rest(t) && add_texts(t, &t->c->total, "total");
+    return good;
+}
+
+/* --- columns --- */
+
+static void name_columns(struct table *t)
+{
+    const char *unit = t->scale.unit, *blank = *unit ? " " : "";
+    const char *delta = t->term.utf8 ? "Δ" : "diff";
+    snprintf(t->headings[A], TEXT_BYTES, "A%s%s", blank, unit);
+    snprintf(t->headings[B], TEXT_BYTES, "B%s%s", blank, unit);
+    snprintf(t->headings[DIFFERENCE], TEXT_BYTES, "%s%s%s", delta, blank, unit);
+    snprintf(t->headings[CHANGE], TEXT_BYTES, "change");
+    snprintf(t->headings[INTERVAL], TEXT_BYTES, "95 %% interval");
+    snprintf(t->headings[VERDICT], TEXT_BYTES, "verdict");
+    snprintf(t->headings[PLACE], TEXT_BYTES, "where");
+    snprintf(t->headings[WHAT], TEXT_BYTES, "what");
+}
+
+static void widen(int *width, const char *text)
+{
+    int wide = pm_text_width(text);
+    *width = wide > *width ? wide : *width;
+}
+
+/* What is left for places and names when the numbers have what they need. */
+static int room_of(const struct table *t)
+{
+    int room = t->term.width ? t->term.width : INT_MAX;
+    for (int k = A; k < PLACE; k++)
+        room -= t->widths[k] ? t->widths[k] + GAP : 0;
+    return room;
+}
+
+/* The interval goes first; then places and names share the room. */
+static void fit(struct table *t)
+{
+    enum { NAMES_LEAST = 50, PLACE_LEAST = 8 };
+    if (t->term.whole)
+        return;
+    if (!t->term.width && t->widths[PLACE] > SHOW_PLACE_MOST)
+        t->widths[PLACE] = SHOW_PLACE_MOST;
+    int wanted = t->widths[PLACE] + GAP + t->widths[WHAT];
+    if (room_of(t) < wanted && room_of(t) < NAMES_LEAST)
+        t->widths[INTERVAL] = 0;
+    int room = room_of(t);
+    if (room >= wanted)
+        return;
+    int half = room / 2 > PLACE_LEAST ? room / 2 : PLACE_LEAST;
+    t->widths[PLACE] = t->widths[PLACE] > half ? half : t->widths[PLACE];
+    int most = t->term.width ? room - t->widths[PLACE] - GAP : SHOW_NAME_MOST;
+    t->widths[WHAT] = t->widths[WHAT] > most ? most : t->widths[WHAT];
+}
+
+static void find_widths(struct table *t)
+{
+    for (uint32_t i = 0; i < t->n_texts; i++) {
+        for (int k = A; k < PLACE; k++)
+            widen(&t->widths[k], t->texts[i].numbers[k]);
+        widen(&t->widths[PLACE], t->texts[i].place);
+        widen(&t->widths[WHAT], t->texts[i].what);
+    }
+    for (int k = A; k < N_COLUMNS; k++)
+        if (t->widths[k])
+            widen(&t->widths[k], t->headings[k]);
+    fit(t);
+}
+
+static const char *color_of(const struct table *t, const struct pm_compare_row *row)
+{
+    if (!t->term.color || !row)
+        return "";
+    if (row->verdict == PM_VERDICT_MORE)
+        return SHOW_RED;
+    return row->verdict == PM_VERDICT_LESS ? SHOW_GREEN : "";
+}
+
+static void put_line(const struct table *t, const struct texts *texts, const char *color)
+{
+    for (int k = A; k < PLACE; k++) {
+        const char *text = texts->numbers[k], *reset = *color ? SHOW_RESET : "";
+        int pad = t->widths[k] - pm_text_width(text);
+        int left = k == VERDICT ? 0 : pad;
+        if (t->widths[k])
+            fprintf(t->out, "%*s%s%s%s%*s  ", left, "", color, text, reset, pad - left, "");
+    }
+    if (t->widths[PLACE]) {
+        show_put_cut(&t->term, t->out, texts->place, t->widths[PLACE], true, true);
+        fputs("  ", t->out);
+    }
+    show_put_cut_middle(&t->term, t->out, texts->what, t->widths[WHAT]);
+    fputc('\n', t->out);
+}
+
+static void put_rule(const struct table *t)
+{
+    int width = -2;
+    for (int k = A; k < N_COLUMNS; k++)
+        width += t->widths[k] ? t->widths[k] + 2 : 0;
+    for (int i = 0; i < width; i++)
+        fputs(t->term.utf8 ? "─" : "-", t->out);
+    fputc('\n', t->out);
+}
+
+static void put_headings(const struct table *t)
+{
+    struct texts texts = {.place = t->headings[PLACE], .what = t->headings[WHAT]};
+    for (int k = A; k < PLACE; k++)
+        if (t->widths[k])
+            memcpy(texts.numbers[k], t->headings[k], TEXT_BYTES);
+    put_line(t, &texts, "");
+    put_rule(t);
+}
+
+static void put_rows(const struct table *t)
+{
+    for (uint32_t i = 0; i + 1 < t->n_texts; i++)
+        put_line(t, &t->texts[i], color_of(t, i < t->n_shown ? &t->c->rows[i] : NULL));
+    put_rule(t);
+    put_line(t, &t->texts[t->n_texts - 1], color_of(t, &t->c->total));
+}
+
+/* --- above and below it --- */
+
+static void put_side(const struct table *t, int side)
+{
+    const struct pm_compare_side *of = &t->c->sides[side];
+    const char *bold = t->term.color ? SHOW_BOLD : "";
+    const char *plain = t->term.color ? SHOW_RESET : "";
+    fprintf(t->out, "%s%c%s  ", bold, "AB"[side], plain);
+    struct pm_buf text = PM_BUF_INIT(1 << 16);
+    pm_buf_add_printable(&text, of->runs[0].path, strlen(of->runs[0].path));
+    if (of->n_runs > 1)
+        pm_buf_printf(&text, " and %u more", of->n_runs - 1);
+    pm_buf_add_str(&text, t->term.utf8 ? " · " : ", ");
+    pm_buf_add_printable(&text, of->runs[0].command, strlen(of->runs[0].command));
+    pm_buf_add_byte(&text, 0);
+    if (!text.failed)
+        show_put_cut_middle(&t->term, t->out, text.data, t->term.width ? t->term.width - 3 : 160);
+    fputc('\n', t->out);
+    pm_buf_release(&text);
+}
+
+static void put_notes(const struct table *t)
+{
+    for (uint32_t i = 0; i < t->c->n_notes; i++)
+        show_put_wrapped(&t->term, t->out, "  note: ", t->c->notes[i]);
+    if (!t->c->is_judged)
+        show_put_wrapped(&t->term, t->out, "  note: ",
+                         "with fewer than 4 runs on each side nobody knows what is noise: "
+                         "differences are shown, and nothing is said of them");
+    if (t->c->n_fine) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%u builds: of what lies in functions of one name, %u of %u constructs were found "
+                 "again",
+                 t->c->n_builds, t->c->n_matched, t->c->n_fine);
+        show_put_wrapped(&t->term, t->out, "  ", text);
+    }
+}
+
+static void put_head(const struct table *t)
+{
+    const struct pm_comparison *c = t->c;
+    put_side(t, 0);
+    put_side(t, 1);
+    put_notes(t);
+    const char *metric = c->is_sampled ? "CPU time by samples" : c->metric.name;
+    fprintf(t->out, "\n%s level, %s, %s\n\n", c->level_name, pm_view_by_prose(c->options.view.by),
+            metric);
+}
+
+static void put_hints(const struct table *t)
+{
+    bool cannot = false, scaled = t->c->is_scaled, undefined = false, absent = false;
+    for (uint32_t r = 0; r < t->n_shown; r++) {
+        cannot |= t->c->rows[r].verdict == PM_VERDICT_CANNOT_TELL;
+        undefined |= t->c->rows[r].verdict == PM_VERDICT_UNDEFINED;
+        absent |= t->c->rows[r].states[0] == PM_COMPARE_ABSENT ||
+                  t->c->rows[r].states[1] == PM_COMPARE_ABSENT;
+    }
+    if (scaled)
+        show_put_wrapped(&t->term, t->out, "",
+                         "change: after division by the speed of each run, the median over rows");
+    if (cannot)
+        show_put_wrapped(&t->term, t->out, "",
+                         "cannot tell (< 20 %): a change of 20 % would have been found in 4 of 5 "
+                         "such comparisons; more runs see smaller ones");
+    if (undefined)
+        show_put_wrapped(&t->term, t->out, "",
+                         "undefined: not measured, or not all of it, in some run");
+    if (absent)
+        show_put_wrapped(&t->term, t->out, "", "-: this build has no such construct");
+}
+
+bool show_diff_table(const struct pm_comparison *comparison,
+                     const struct show_diff_options *options, const struct show_look *look,
+                     FILE *out)
+{
+    struct table t = {.c = comparison, .term = show_term_of(out, look), .out = out};
+    double most = fmax(comparison->total.means[0], comparison->total.means[1]);
+    t.n_shown = options->limit && options->limit < comparison->n_rows ? (uint32_t)options->limit
+                                                                      : comparison->n_rows;
+    t.scale = show_scale_of(&comparison->metric, most, t.term.utf8);
+    name_columns(&t);
+    bool good = make_texts(&t);
+    if (good) {
+        find_widths(&t);
+        put_head(&t);
+        put_headings(&t);
+        put_rows(&t);
+        put_hints(&t);
+    }
+    free(t.texts);
+    pm_arena_release(&t.arena);
+    return good;
+}

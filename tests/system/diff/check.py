@@ -1,0 +1,72 @@
+"""What a comparison says, against the tags of both sources. Arguments: the comparison (JSON), A's source, B's source, what is to hold."""
+import json
+import re
+import sys
+
+import make
+
+comparison = json.load(open(sys.argv[1]))
+tags = [make.tags(open(path).read()) for path in sys.argv[2:4]]
+lines = [open(path).read().split("\n") for path in sys.argv[2:4]]
+wrong = []
+
+
+def tags_of(row, side):
+    """Of a row's statements; of a line without a tag its text."""
+    where = row["ab"[side]]["where"] or ""
+    numbers = [int(n) for n in re.findall(r"work\.c:(\d+)", where)]
+    return sorted({tags[side].get(n, lines[side][n - 1].strip()) for n in numbers})
+
+
+def check(holds, text):
+    if not holds:
+        wrong.append(text)
+
+
+def found_again(rows):
+    """Each row that both have is of the same statements, and what both sources have is on both sides, or without costs."""
+    for row in rows:
+        a, b = tags_of(row, 0), tags_of(row, 1)
+        if a and b:
+            check(a == b, f"{row['what']}: {row['a']['where']} is {a}, and {row['b']['where']} is {b}")
+        elif a or b:
+            absent = row["b" if a else "a"]["state"] == "no such construct"
+            check(absent == ("new" in b), f"{row['what']}: {a} {b} {row['a']['state']} {row['b']['state']}")
+
+
+def adds_up(rows):
+    for side in "ab":
+        for run, total in enumerate(comparison["total"][side]["values"]):
+            got = sum(row[side]["values"][run] for row in rows)
+            check(got == total, f"side {side}, run {run}: rows are {got}, the total is {total}")
+
+
+def never_zero_for_unknown(rows):
+    for row in rows:
+        for side in "ab":
+            check((row[side]["state"] == "not measured") == (row[side]["mean"] is None), f"{row['what']}: {row[side]}")
+
+
+def equal_counts(rows):
+    for row in rows:
+        if "no such construct" not in (row["a"]["state"], row["b"]["state"]):
+            check(row["difference"] == 0, f"{row['what']} ({tags_of(row, 0)}): {row['difference']} calls more")
+    check(len(rows) >= 6, f"only {len(rows)} rows")
+
+
+def divide_is_slower(rows):
+    total = comparison["total"]["a"]["mean"]
+    by = {tuple(tags_of(row, 1)): row for row in rows}
+    row = by[("divide",)]
+    check(row["verdict"] == "slower", f"divide: {row}")
+    check(comparison["total"]["verdict"] == "slower", f"total: {comparison['total']}")
+    for tag, other in by.items():
+        much = other["difference"] is not None and abs(other["difference"]) > 0.1 * total
+        check(tag == ("divide",) or other["verdict"] != "slower" or not much, f"{tag} is called slower: {other}")
+
+
+all_rows = comparison["rows"]
+for holds in sys.argv[4:]:
+    globals()[holds](all_rows)
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)
