@@ -33,7 +33,8 @@ struct asking {
     struct pm_answer *answer;
     struct pm_answer_private *own;
     struct pm_error *err;
-    bool has_causes; /* else nothing has to be kept apart from what causes bring */
+    bool has_causes;    /* else nothing has to be kept apart from what causes bring */
+    bool asks_for_code; /* loops and functions are all that is asked for */
 };
 
 static enum pm_status no_memory(struct pm_error *err)
@@ -555,6 +556,27 @@ static bool is_inner(const struct asking *a, uint32_t context)
     return inner;
 }
 
+/* Are loops and functions all that is asked for? */
+static bool asks_for_code(const struct asking *a)
+{
+    for (uint32_t i = 0; i < a->answer->n_asked; i++) {
+        const struct pm_question_matches *m = &a->answer->matches[a->answer->asked[i]];
+        for (pm_index s = 0; s < a->graph->n_sentences; s++) {
+            const char *kind = m->class_of[s] != PM_NONE ? kind_of(a->graph, s) : "loop";
+            if (strcmp(kind, "loop") != 0 && strcmp(kind, "function") != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A call of Fortran's library, for a part of an array statement, enters no loop and no function. */
+static bool is_part_of_statement(const struct asking *a, uint32_t context)
+{
+    pm_index sentence = a->graph->contexts[context].sentence;
+    return a->asks_for_code && strcmp(kind_of(a->graph, sentence), "callcode") == 0;
+}
+
 static bool is_asked_for(const struct asking *a, uint32_t context)
 {
     for (uint32_t i = 0; i < a->answer->n_asked; i++)
@@ -572,7 +594,7 @@ static void add_times(struct asking *a, const struct pm_cost *cost)
                       ? is_asked_for(a, cost->context)
                       : parent == PM_NONE || row_of[parent] != row_of[cost->context];
     if (row_of[cost->context] == PM_NONE || !begins || is_inner(a, cost->context) ||
-        pm_graph_continues_call(a->graph, cost->context))
+        pm_graph_continues_call(a->graph, cost->context) || is_part_of_statement(a, cost->context))
         return;
     struct pm_answer_row *row = &a->answer->rows[row_of[cost->context] - 1];
     row->n_times += cost->value;
@@ -582,6 +604,7 @@ static void add_times(struct asking *a, const struct pm_cost *cost)
 static enum pm_status add_costs(struct asking *a)
 {
     const struct pm_question_run *run = a->run;
+    a->asks_for_code = asks_for_code(a);
     for (uint32_t i = 0; i < a->graph->n_costs; i++) {
         const struct pm_cost *cost = &a->graph->costs[i];
         if (run->threads_in && !(cost->thread < run->n_threads && run->threads_in[cost->thread]))
