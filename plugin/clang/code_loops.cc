@@ -135,6 +135,13 @@ static bool is_in(const struct pm_code_loops &code, const MachineBasicBlock &blo
     return false;
 }
 
+const MachineBasicBlock *pm_code_loop_head(const struct pm_code_loops *code,
+                                           const MachineBasicBlock &block)
+{
+    const MachineLoop *loop = code->loops.getLoopFor(&block);
+    return loop ? loop->getHeader() : NULL;
+}
+
 /* Does the program, or at least the function, end here by a call that does not return? */
 static bool ends_without_return(const MachineBasicBlock *block)
 {

@@ -144,10 +144,15 @@ static void carry_statements(carrier *c, struct pm_read_text *text)
         carry_place(c, &statement->loop_place);
     });
     carry_list(c, &text->ways, [&](struct pm_read_ways *ways) {
+        carry_number(c, &ways->condition);
         carry_number(c, &ways->first);
         carry_number(c, &ways->otherwise);
         carry_number(c, &ways->end);
     });
+    for (const struct pm_read_ways &ways : text->ways)
+        if (ways.first < 0 || ways.end > (int)text->statements.size() ||
+            ways.condition >= (int)text->statements.size())
+            pm_stop("what PerfMap wrote into LLVM's code is damaged: compile it again");
     std::vector<struct pm_range> ranges(text->ranges.list, text->ranges.list + text->ranges.n);
     carry_list(c, &ranges, [&](struct pm_range *range) {
         carry_file(c, &range->file, NULL);

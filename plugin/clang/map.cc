@@ -130,6 +130,7 @@ static const struct pm_located *place_of(collected *now, const DILocation *locat
     if (code.read->text)
         pm_text_statement(code.read->text, &code.place);
     found.site = site_of(now, location);
+    found.read = code.read;
     found.place = code.place;
     find_loops(now, location, &found);
     return &found;
@@ -283,6 +284,8 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
         return tuple_of(now, tuple, others, PM_MAP_VECTORISED);
     if (!merged.empty())
         return tuple_of_merged(now, &tuple, merged);
+    if (uint32_t chosen = pm_merged_choice(now->merged, instruction, at))
+        return tuple_of(now, tuple, chosen, PM_MAP_COMBINED);
     std::vector<int> ways = pm_merged_ways(now->merged, instruction, at, touched);
     return tuple_of(now, tuple, pm_map_sets_spots(now->sets, ways.data(), ways.size()));
 }
@@ -409,7 +412,7 @@ void pm_map_collect(AsmPrinter *printer, MachineFunction *machine, struct pm_cod
                                        : (const struct pm_located *)NULL;
     };
     now.loops = pm_code_loops_new(machine, locate);
-    now.merged = pm_merged_new(machine, now.sets, locate,
+    now.merged = pm_merged_new(machine, now.sets, now.loops, locate,
                                [&](const DILocation *location) { return site_of(&now, location); });
     for (MachineBasicBlock &block : *machine) {
         size_t n_parts = ret_map->parts.size();

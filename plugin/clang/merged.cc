@@ -6,6 +6,8 @@
  *     else                   the statements that write a->last, and have no store of it
  *         a->last = -i;
  *
+ * Where no jump is left that the condition decides, its code is that of both ways, too.
+ *
  * Code that touches no memory, and what no statement lacks, may be of any statement that has no
  * code, of the one before it, or else of the one that follows.
  */
@@ -38,9 +40,14 @@ struct pm_lost_statement {
 struct pm_merged {
     const MachineFunction *machine;
     struct pm_map_sets *sets;
+    const struct pm_code_loops *loops;
     pm_locate locate;
     pm_site_of site_of;
-    bool code_is_known, touches_are_known;
+    bool code_is_known, touches_are_known, jumps_are_known;
+    /* By the head of the loop around: conditions that are jumped by, and what was chosen. */
+    std::set<std::pair<const MachineBasicBlock *, statement_key>> jumps;
+    std::map<std::tuple<const MachineBasicBlock *, int, const struct pm_read_ways *>, uint32_t>
+        choices;
     std::set<statement_key> with_code;
     std::map<std::pair<statement_key, unsigned>, std::set<pm_id>> touched; /* by use */
     std::map<const struct pm_read_function *, std::vector<struct pm_lost_statement>> lost;
@@ -53,11 +60,13 @@ bool pm_is_merged(const MachineInstr &instruction)
 }
 
 struct pm_merged *pm_merged_new(const MachineFunction *machine, struct pm_map_sets *sets,
-                                pm_locate locate, pm_site_of site_of)
+                                const struct pm_code_loops *loops, pm_locate locate,
+                                pm_site_of site_of)
 {
     auto *merged = new struct pm_merged();
     merged->machine = machine;
     merged->sets = sets;
+    merged->loops = loops;
     merged->locate = locate;
     merged->site_of = site_of;
     return merged;
@@ -282,6 +291,83 @@ std::vector<int> pm_merged_ways(struct pm_merged *merged, const MachineInstr &in
             add_spot(merged, at->site,
                      access.read->text->statements[(size_t)touch->statement].place, &spots);
     return spots;
+}
+
+/* --- ways that were computed together --- */
+
+static void note_jumps(struct pm_merged *merged)
+{
+    if (merged->jumps_are_known)
+        return;
+    merged->jumps_are_known = true;
+    for (const MachineBasicBlock &block : *merged->machine)
+        for (const MachineInstr &instruction : block.terminators()) {
+            const struct pm_located *at = instruction.isBranch() && block.succ_size() > 1
+                                              ? merged->locate(instruction)
+                                              : NULL;
+            if (at)
+                merged->jumps.insert(
+                    {pm_code_loop_head(merged->loops, block), key_of(*merged, *at)});
+        }
+}
+
+/* What the statement writes, none of its code does. */
+static bool lacks_writes(const struct pm_merged &merged, const struct pm_located &at, int statement)
+{
+    const struct pm_read_text *text = at.read->text;
+    const struct pm_place &place = text->statements[(size_t)statement].place;
+    auto found = merged.touched.find(
+        {{at.read->source->id, place.line, place.column}, (unsigned)PM_MAP_WRITES});
+    for (const struct pm_touch &touch : text->touches)
+        if (touch.statement == statement && touch.use & PM_MAP_WRITES && touch.n != 0 &&
+            (found == merged.touched.end() ||
+             !found->second.count(text->accesses[touch.first].noun)))
+            return true;
+    return false;
+}
+
+static uint32_t chosen_spots(struct pm_merged *merged, const struct pm_located *at,
+                             const struct pm_read_ways &ways)
+{
+    std::vector<int> spots;
+    note_touches(merged);
+    for (int i = ways.first; i < ways.end && spots.size() <= SPOTS_MAX; i++)
+        if (lacks_writes(*merged, *at, i))
+            add_spot(merged, at->site, at->read->text->statements[(size_t)i].place, &spots);
+    return spots.size() <= SPOTS_MAX ? pm_map_sets_spots(merged->sets, spots.data(), spots.size())
+                                     : 0;
+}
+
+static const struct pm_read_ways *ways_of(const struct pm_located &at)
+{
+    for (const struct pm_read_ways &ways : at.read->text->ways) {
+        if (ways.condition < 0)
+            continue;
+        const struct pm_place &place = at.read->text->statements[(size_t)ways.condition].place;
+        if (place.line == at.place.line && place.column == at.place.column &&
+            place.file == at.place.file)
+            return &ways;
+    }
+    return NULL;
+}
+
+uint32_t pm_merged_choice(struct pm_merged *merged, const MachineInstr &instruction,
+                          const struct pm_located *at)
+{
+    if (!at->read->text || instruction.mayLoadOrStore() || instruction.isCall() ||
+        instruction.isTerminator())
+        return 0;
+    const struct pm_read_ways *ways = ways_of(*at);
+    if (!ways)
+        return 0;
+    note_jumps(merged);
+    const MachineBasicBlock *head = pm_code_loop_head(merged->loops, *instruction.getParent());
+    if (merged->jumps.count({head, key_of(*merged, *at)}))
+        return 0;
+    auto entry = merged->choices.insert({{head, at->site, ways}, 0});
+    if (entry.second)
+        entry.first->second = chosen_spots(merged, at, *ways);
+    return entry.first->second;
 }
 
 /* --- statements without code --- */

@@ -11,9 +11,10 @@ bool pm_is_merged(const llvm::MachineInstr &instruction);
 using pm_site_of = std::function<int(const llvm::DILocation *)>;
 
 struct pm_merged;
-/* Of one function. The sets are lent. */
+/* Of one function. Sets and loops are lent. */
 struct pm_merged *pm_merged_new(const llvm::MachineFunction *machine, struct pm_map_sets *sets,
-                                pm_locate locate, pm_site_of site_of);
+                                const struct pm_code_loops *loops, pm_locate locate,
+                                pm_site_of site_of);
 void pm_merged_free(struct pm_merged *merged);
 
 /* The statements that merged code may be of, as spots of the sets: never none, and the first is as
@@ -25,5 +26,9 @@ std::vector<int> pm_merged_spots(struct pm_merged *merged, const llvm::MachineIn
  * that. */
 std::vector<int> pm_merged_ways(struct pm_merged *merged, const llvm::MachineInstr &instruction,
                                 const struct pm_located *at, const struct pm_touched &touched);
+/* Code of the condition of an "if" whose ways are no ways any more: both are computed, and one is
+ * chosen without a jump. Spots of the statements that it computes, a set. */
+uint32_t pm_merged_choice(struct pm_merged *merged, const llvm::MachineInstr &instruction,
+                          const struct pm_located *at);
 
 #endif

@@ -176,18 +176,21 @@ static void read_declarations(struct pm_text_reader *reader, const DeclStmt *s, 
 static void read_if(struct pm_text_reader *reader, const IfStmt *choice, const Stmt *around)
 {
     const std::vector<struct pm_written_statement> &statements = reader->text->statements;
-    struct pm_read_ways ways = {};
+    struct pm_read_ways ways = {-1, 0, -1, 0};
     add_keyword(reader, choice->getIfLoc(), choice->getCond());
     for (const Stmt *child : choice->children()) {
-        if (child == choice->getThen())
+        if (child == choice->getCond())
+            ways.condition = (int)statements.size();
+        else if (child == choice->getThen())
             ways.first = (int)statements.size();
         else if (child == choice->getElse())
             ways.otherwise = (int)statements.size();
         read_statement(reader, child, around);
     }
     ways.end = (int)statements.size();
-    if (choice->getElse())
-        reader->text->ways.push_back(ways);
+    if (!choice->getElse())
+        ways.otherwise = ways.end;
+    reader->text->ways.push_back(ways);
 }
 
 static void read_goto(struct pm_text_reader *reader, const IndirectGotoStmt *s, const Stmt *around)

@@ -29,8 +29,9 @@ struct pm_written_statement {
     struct pm_place loop_place; /* of the loop that it lies in; line 0 none */
 };
 
-/* An "if" with an "else": statements [first, otherwise) are one way, [otherwise, end) the other. */
+/* An "if": statements [first, otherwise) are one way, [otherwise, end) the other. */
 struct pm_read_ways {
+    int condition; /* -1: none was read */
     int first, otherwise, end;
 };
 

@@ -28,9 +28,23 @@ __attribute__((noinline)) void book(int n, long limit)
     }
 }
 
+/* Both ways are computed, and one is chosen without a jump. */
+__attribute__((noinline)) void clamp(int n, int least, int most)
+{
+    for (int i = 0; i < n; i++) {
+        if (key[i] < least)
+            key[i] = least;
+        else if (key[i] > most)
+            key[i] = most;
+        else
+            key[i] = key[i] + 1;
+    }
+}
+
 int main(void)
 {
     either(4096);
     book(4096, 1);
+    clamp(4096, 3, 9);
     return first[3] + second[4] > 100 && accounts[5].last == 0;
 }
