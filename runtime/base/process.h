@@ -52,6 +52,7 @@ struct pmr_process {
     uint32_t flags;
     uint32_t parent_pid;
     uint64_t before_cpu_ns;      /* of the process, before we began */
+    uint64_t vforked_cpu_ns;     /* of children by vfork, which count as its own */
     uint32_t run_pid, first_pid; /* of `perfmap run` and of its program; 0: not known */
     uint64_t exact_pair_ps, count_event_ps, active_pair_ps;
     /* the part of exact_pair_ps that lies between the pair's clock reads */

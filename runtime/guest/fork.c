@@ -60,7 +60,7 @@ static void new_process(void)
     p->pid = (uint32_t)pm_sys(SYS_getpid);
     p->flags = PM_RUN_FLAG_FORKED | (p->file.header->flags & PM_RUN_FLAG_PORTABLE);
     p->n_contexts = 0;
-    p->start_cpu_ns = p->before_cpu_ns = 0;
+    p->start_cpu_ns = p->before_cpu_ns = p->vforked_cpu_ns = 0;
     pm_clock_pair(&p->start_tsc, &p->start_monotonic_ns);
     pm_sys(SYS_clock_gettime, CLOCK_REALTIME, &now);
     p->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

@@ -165,14 +165,30 @@ static bool is_this_process(void)
            *pm_process.alive_mark;
 }
 
+/* What a vfork child's CPU clock counted, if it ends here. If it goes on with another program, that
+ * one has it. */
+static void note_vforked(uint32_t flags)
+{
+    struct pmr_process *p = &pm_process;
+    struct timespec cpu = {0, 0};
+    if (p->file.header == NULL || !*p->alive_mark || (flags & PM_RUN_FLAG_EXEC) ||
+        pm_sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu) != 0)
+        return;
+    uint64_t cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    if (pm_sample_vforked(&pm_tls, cpu_ns))
+        pm_add_shared(p->vforked_cpu_ns, cpu_ns);
+}
+
 void pm_process_end(uint32_t flags)
 {
-    if (!is_this_process())
+    if (!is_this_process()) {
+        note_vforked(flags);
         return;
+    }
     struct pm_run_header *h = pm_process.file.header;
     struct rusage usage = {0};
     if (pm_sys(SYS_getrusage, RUSAGE_SELF, &usage) == 0) {
-        h->end_user_cpu_ns = timeval_ns(usage.ru_utime);
+        h->end_user_cpu_ns = timeval_ns(usage.ru_utime) + pm_load(pm_process.vforked_cpu_ns);
         h->end_system_cpu_ns = timeval_ns(usage.ru_stime);
         h->end_max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
     }

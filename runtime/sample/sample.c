@@ -238,6 +238,23 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
         pm_add_shared(pm_sampling->n_lost, n_samples);
 }
 
+bool pm_sample_vforked(struct pm_tls *t, uint64_t cpu_ns)
+{
+    struct pm_sampler *s = t->sampler;
+    if (s == NULL || !take_lock(s))
+        return false;
+    uint64_t now_ns = pm_monotonic_ns();
+    pm_sample_charge(s, pm_sample_steady(s, pm_sample_context(s, 0)),
+                     (struct pm_when){now_ns, now_ns},
+                     (struct pm_run_sample){.kind = PM_RUN_SAMPLE_LOST,
+                                            .generation = pm_places_generation(0),
+                                            .n_samples = cpu_ns / pm_process.sample_period_ns,
+                                            .time_ns = cpu_ns});
+    s->slot->cpu_before_ns += cpu_ns;
+    give_lock(s);
+    return true;
+}
+
 void pm_sample_settle_kernel(struct pm_sampler *s)
 {
     uint64_t since_ns = s->missing_ns > s->rest_ns ? s->missing_ns - s->rest_ns : 0;

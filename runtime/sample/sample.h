@@ -198,6 +198,9 @@ void pm_sample_settle(struct pm_sampler *s, const struct pm_node *node, uint64_t
 void pm_sample_settle_kernel(struct pm_sampler *s);
 /* A counter of a library has counted its period there (a ucontext_t). */
 void pm_sample_overflowed(struct pm_sampler *s, uint32_t counter, const void *context);
+/* The CPU time of a child by vfork, which has this thread's memory and is about to end. No sample
+ * stands for it. False: this thread is not sampled. */
+bool pm_sample_vforked(struct pm_tls *t, uint64_t cpu_ns);
 void pm_sample_join(void); /* libraries count in the calling thread from now on */
 /* A sample of `period` events of a counter. */
 void pm_sample_count(struct pm_sampler *s, uint32_t counter, const struct pm_taken *taken,
