@@ -159,10 +159,21 @@ static int start_child(void *data)
     struct start start = *(struct start *)data;
     if (!pm_process.on)
         return start.function(start.argument);
-    pm_fork_child();
+    pm_fork_child(); /* nothing, if its memory is our parent's (vfork) */
     int status = start.function(start.argument);
     pm_process_end(0); /* libc leaves by a bare system call */
     return status;
+}
+
+/* Both have one thread block, at once. */
+static void say_beside(void)
+{
+    static bool said;
+    if (pm_process.file.header != NULL && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        pm_file_message(PM_RUN_MSG_NOTE,
+                        "clone() started code with the memory and thread block of a thread that "
+                        "runs on: its calls are that thread's, and it is not sampled",
+                        NULL);
 }
 
 typedef int clone_fn(int (*function)(void *), void *stack, int flags, void *argument, ...);
@@ -177,8 +188,12 @@ PM_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argum
     va_end(list);
     if (of_libc == NULL)
         *(void **)&of_libc = dlsym(RTLD_NEXT, "clone");
-    if (function == NULL || !pm_process.on || (flags & CLONE_VM))
+    bool shares_memory = flags & CLONE_VM, shares_block = shares_memory && !(flags & CLONE_SETTLS);
+    bool is_vfork = shares_block && (flags & CLONE_VFORK);
+    if (pm_process.on && shares_block && !is_vfork)
+        say_beside();
+    if (function == NULL || !pm_process.on || (shares_memory && !is_vfork))
         return of_libc(function, stack, flags, argument, parent_tid, tls, child_tid);
-    struct start start = {function, argument}; /* the child has a copy of this stack, too */
+    struct start start = {function, argument}; /* the child has it, or a copy of this stack */
     return of_libc(start_child, stack, flags, &start, parent_tid, tls, child_tid);
 }

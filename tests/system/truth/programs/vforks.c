@@ -1,7 +1,9 @@
-/* A child by vfork that computes and ends: no sample stands for its time, which is below what called
- * vfork, and no row is without it and without a mark. */
+/* A child by vfork, or by a clone() that is one, that computes and ends: no sample stands for its
+ * time, which is below what called vfork, and no row is without it and without a mark. */
 #define _GNU_SOURCE
 #include "truth.h"
+#include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,11 +35,27 @@ NOINLINE static void before(void)
         in_parent();
 }
 
+static int child_of_clone(void *nothing)
+{
+    (void)nothing;
+    in_child();
+    return 0;
+}
+
+NOINLINE static void clone_one(void)
+{
+    static char stack[65536] __attribute__((aligned(64)));
+    int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+    waitpid(clone(child_of_clone, stack + sizeof stack, flags, NULL), NULL, 0);
+}
+
 int main(void)
 {
     before();
-    for (int i = 0; i < 30; i++)
+    for (int i = 0; i < 15; i++) {
         start_one();
+        clone_one();
+    }
     truth("in_child", 50);
     truth("in_parent", 50);
     return 0;
