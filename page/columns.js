@@ -38,11 +38,12 @@ function unitOfColumn(result, m) {
 function metricColumn(result, m, which, numberOf) {
   const metric = result.sheet.archive.metrics[m];
   const unit = unitOfColumn(result, m);
-  const isPrimary = m === result.primary, name = metricTitle(metric);
+  const isPrimary = m === result.primary, name = metricTitle(metric), words = {own: "own", inclusive: "incl.", at_least: "at least", at_most: "at most"};
+  const title = [words[which], isPrimary ? "" : name, unit.name].filter(Boolean).join(" ");
   const isBlank = (i, n) => n.value === null || (n.value === 0 && (n.isAtLeast || result.sheet.off_cpu.includes(m)));
   return {
-    key: `${which}_${metric.name}`, title: `${which === "own" ? "own" : which === "inclusive" ? "incl." : which.replace("_", " ")}${isPrimary ? "" : " " + name}${unit.name ? " " + unit.name : ""}`,
-    help: `${name}: ${metric.description || metric.name}${unit.name || !metric.unit ? "" : `, in ${metric.unit}`}`, number: numberOf, width: isPrimary ? "6.5rem" : "8rem",
+    key: `${which}_${metric.name}`, title,
+    help: `${name}: ${metric.description || metric.name}${unit.name || !metric.unit ? "" : `, in ${metric.unit}`}`, number: numberOf, width: `${Math.max(6.5, 1.5 + 0.48 * title.length)}rem`, // so that the unit is in sight
     cell(i) {
       const n = numberOf(i);
       if (isBlank(i, n)) return {title: markTitle(n)};

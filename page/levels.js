@@ -36,7 +36,7 @@ function tableOf(app, side, {isChooser, chosen, onlyMatches, onChoose, onDraw}) 
   if (within && !isChooser)
     columns.push({key: "lit", title: "of chosen %", width: "6rem", cell: (i) => (lit(i) ? {text: percentText(total ? (100 * lit(i)) / total : 0), share: total ? (100 * lit(i)) / total : 0} : {})});
   const table = makeTable({label: `${side.entry.level}: ${side.entry.prose}`, columns, onDraw,
-    isChosen: (i) => (isChooser ? side.nounOf(i) === chosen : lit(i) > 0), onChoose: (i) => onChoose(side.nounOf(i))});
+    isChosen: (i) => (isChooser ? chosen !== null && side.nounOf(i) === chosen : lit(i) > 0), onChoose: (i) => onChoose(side.nounOf(i))});
   table.show({n: all.rows.length, order, parentOf: side.sheet.isTree ? parentIn(all) : null, keyOf: (i) => i}, within && !isChooser ? "Nothing of this level has to do with it." : undefined);
   return {table, lit, total};
 }

@@ -90,6 +90,7 @@ function drawTabs(app) {
     type: "button", role: "tab", "aria-selected": String(app.state.tab === id), id: `tab-${id}`, "aria-controls": "view", title: `key ${view.key}`,
     onclick: () => app.change({tab: id}),
   }, view.title)));
+  $(`tab-${app.state.tab}`)?.scrollIntoView({block: "nearest", inline: "nearest"});
 }
 
 function chooseLook() {

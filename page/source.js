@@ -69,7 +69,7 @@ function columnsOfLines(archive, result, list) {
   list.forEach((_, k) => { most = Math.max(most, share(k)); });
   const isNarrow = innerWidth < 640;
   return [
-    {key: "own", title: `own ${unit.name}`, width: isNarrow ? "4.2rem" : "6.5rem", number: sum, cell: (k) => (rowsOf(k).length ? {text: numberText(unit, sum(k)), mark: mark(k, (i) => ownOf(result, i, m))} : {})},
+    {key: "own", title: `own ${unit.name}`, width: isNarrow ? "5.2rem" : "6.5rem", number: sum, cell: (k) => (rowsOf(k).length ? {text: numberText(unit, sum(k)), mark: mark(k, (i) => ownOf(result, i, m))} : {})},
     {key: "share", title: isNarrow ? "%" : "share %", width: isNarrow ? "3.6rem" : "5.5rem", cell: (k) => (rowsOf(k).length ? {text: percentText(share(k)), mark: mark(k, (i) => shareOf(result, i)), share: (100 * share(k)) / most} : {})},
     {key: "line", title: "line", width: isNarrow ? "3rem" : "4.5rem", cell: (k) => (list[k].set ? {} : {text: String(list[k].line)})},
     {key: "bracket", title: "", width: isNarrow ? "1.2rem" : "2.5rem", text: () => "", cell: (k) => ({text: list[k].set ? "┌" : list[k].bracket})},
