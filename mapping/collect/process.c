@@ -346,6 +346,23 @@ static uint64_t thread_cpu_ns(const struct collector *c, const struct pm_run_fil
     return thread->cpu_ns - thread->start_cpu_ns + collect_start_cpu_ns(c, file);
 }
 
+enum { MUCH_BEFORE_NS = 20000000 }; /* the loader takes less of most programs */
+
+/* Resolvers of ifuncs run while the loader relocates, and have no calls. */
+static enum pm_status mark_before(struct collector *c, const struct pm_run_file *file,
+                                  uint64_t cpu_ns)
+{
+    const struct pm_run_file_process *process = pm_run_file_process(file);
+    uint64_t all_ns = process->has_usage ? process->user_cpu_ns + process->system_cpu_ns : 0;
+    if (cpu_ns < MUCH_BEFORE_NS || cpu_ns < all_ns / 50)
+        return PM_OK;
+    return collect_mark(c,
+                        "%.1f ms CPU time of process %u were before PerfMap began, outside "
+                        "instrumented code: the loader took them, or what it calls (resolvers of "
+                        "ifuncs, which have no calls here)",
+                        (double)cpu_ns / 1e6, process->pid);
+}
+
 enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *file,
                                  uint32_t thread, uint32_t root_sentence)
 {
@@ -354,7 +371,10 @@ enum pm_status collect_start_cpu(struct collector *c, const struct pm_run_file *
     if (cpu_ns == 0)
         return PM_OK;
     enum pm_status status = collect_context(c, 0, root_sentence, 0, &root);
-    return status == PM_OK ? collect_cost(c, root, thread, METRIC_CPU_NS, cpu_ns) : status;
+    if (status != PM_OK)
+        return status;
+    status = collect_cost(c, root, thread, METRIC_CPU_NS, cpu_ns);
+    return status == PM_OK ? mark_before(c, file, cpu_ns) : status;
 }
 
 static enum pm_status write_process(struct collector *c, uint32_t execution, uint64_t start_tsc,
