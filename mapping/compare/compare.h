@@ -25,7 +25,7 @@
 #include "mapping/view/view.h"
 
 enum { PM_COMPARE_LEAST_RUNS = 4 }; /* on each side, for a verdict */
-/* Of the total, in percent: rows of less are not judged. */
+/* Of the total, in percent: times of less are not judged. */
 #define PM_COMPARE_JUDGED_PCT 0.5
 
 enum pm_compare_side_id { PM_COMPARE_A, PM_COMPARE_B };

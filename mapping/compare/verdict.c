@@ -139,9 +139,10 @@ static bool find_speeds(struct pm_comparison *c)
 
 /* --- rows --- */
 
+/* Times of small rows are noise. Counts are none. */
 static bool is_large(const struct pm_comparison *c, const struct pm_compare_row *row)
 {
-    bool is = false;
+    bool is = !is_time(c);
     for (int side = 0; side < 2; side++)
         is |= row->means[side] >= c->total.means[side] * PM_COMPARE_JUDGED_PCT / 100 &&
               row->means[side] > 0;
