@@ -8,7 +8,7 @@ import {copyText, el, fill, link, segments} from "./dom.js";
 import {amountText, countText, csvOf, percentText} from "./format.js";
 import {intervalOf} from "./state.js";
 
-const NANOSECONDS = {kind: "time"}, CALL_PX = 16, RULER_PX = 22, OVERVIEW_PX = 40, LEAST_NS = 20, MOST_ARROWS = 400, MOST_TABLE_ROWS = 200;
+const NANOSECONDS = {kind: "time"}, CALL_PX = 16, RULER_PX = 22, OVERVIEW_PX = 40, LEAST_NS = 20, MOST_ARROWS = 400, MOST_TABLE_ROWS = 200, MOST_LETTERS = 200;
 // The constructs with the most time have a colour each, of these, twice; others are grey.
 const TIME_HUES = [210, 28, 140, 285, 350, 55, 180, 320, 95, 240, 10, 165];
 
@@ -129,7 +129,7 @@ function drawTimeLane(pen, view, palette, lane, y, names, fits) {
     pen.rect(a, y, b - a - 3, CALL_PX);
     pen.clip();
     pen.fillStyle = palette.ink;
-    pen.fillText(names[name].name, a + 3, y + CALL_PX / 2);
+    pen.fillText(names[name].name.slice(0, MOST_LETTERS), a + 3, y + CALL_PX / 2);
     pen.restore();
   }
   flush();

@@ -64,13 +64,19 @@ bool pm_trace_shares_add_step(struct pm_trace_shares *shares, uint64_t number)
 
 bool pm_trace_shares_add(struct pm_trace_shares *shares, uint32_t sentence, uint64_t ticks)
 {
+    struct pm_trace_step *step = &shares->steps[shares->n_steps - 1];
+    struct pm_trace_share *latest = shares->shares + shares->n_shares;
+    if (step->n && latest[-1].sentence == sentence) { /* blocks that list it twice are damaged */
+        latest[-1].ticks += ticks;
+        return true;
+    }
     struct pm_trace_share *list =
         pm_grow_array(shares->shares, shares->n_shares, &shares->shares_cap, 256, sizeof *list);
     if (!list)
         return false;
     shares->shares = list;
     list[shares->n_shares++] = (struct pm_trace_share){sentence, ticks};
-    shares->steps[shares->n_steps - 1].n++;
+    step->n++;
     return true;
 }
 
