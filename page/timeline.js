@@ -258,7 +258,7 @@ function drawTimeTable(place, app, trace, rows, data, palette, {kind, setKind, c
   const n = (calls ?? lines).length;
   fill(place, el("div", {class: "tools"},
     segments("table", [["", "constructs"], ["calls", "calls"]], calls ? "calls" : "", setKind),
-    el("span", {class: "note"}, `${spanText(data.from)} to ${spanText(data.to)}, ${rows.length === 1 ? "one thread" : `${rows.length} threads`}${calls && !allCalls ? "; calls only of threads that show them" : ""}`),
+    el("span", {class: "note"}, `${spanText(data.to - data.from)} from ${spanText(data.from)}, ${rows.length === 1 ? "one thread" : `${rows.length} threads`}${calls && !allCalls ? "; calls only of threads that show them" : ""}`),
     link("copy as CSV", toCsv)), table, n > MOST_TABLE_ROWS ? el("p", {class: "note"}, `${countText(n - MOST_TABLE_ROWS)} more are in the CSV`) : null);
 }
 
