@@ -18,6 +18,7 @@
 #include "binaries.h"
 #include "collector.h"
 #include "model.h"
+#include "overlaps.h"
 #include "places.h"
 
 #include "format/pm_id.h"
@@ -125,15 +126,33 @@ static size_t read_references(const struct collector *c, struct collect_referenc
     return n_found;
 }
 
+/* Both ways of each overlap. */
+static size_t add_overlaps(struct collect_reference *list, size_t n,
+                           const struct collect_overlap *overlaps, size_t n_overlaps)
+{
+    for (size_t i = 0; i < n_overlaps; i++) {
+        const struct collect_overlap *o = &overlaps[i];
+        list[n++] = (struct collect_reference){o->one, o->other, o->binary};
+        list[n++] = (struct collect_reference){o->other, o->one, o->binary};
+    }
+    return n;
+}
+
 enum pm_status collect_read_references(struct collector *c, struct collect_reference **ret_list,
                                        size_t *ret_n)
 {
-    *ret_n = read_references(c, NULL);
-    *ret_list = pm_alloc_array(*ret_n + 1, sizeof **ret_list);
-    if (!*ret_list)
-        return collect_no_memory(c);
-    read_references(c, *ret_list);
-    return PM_OK;
+    struct collect_overlap *overlaps = NULL;
+    size_t n_overlaps = 0, n = read_references(c, NULL);
+    enum pm_status status = collect_overlaps_find(c, &overlaps, &n_overlaps);
+    if (status != PM_OK)
+        return status;
+    *ret_list = pm_alloc_array(n + 2 * n_overlaps + 1, sizeof **ret_list);
+    if (*ret_list) {
+        read_references(c, *ret_list);
+        *ret_n = add_overlaps(*ret_list, n, overlaps, n_overlaps);
+    }
+    free(overlaps);
+    return *ret_list ? PM_OK : collect_no_memory(c);
 }
 
 static bool is_of_earlier(const void *reference, const void *from)

@@ -20,13 +20,16 @@ static bool range_of(tree field, struct member_range *ret)
     return true;
 }
 
-/* Units in other files have names of their own for the same bytes. */
+/* Units in other files have names of their own for the same bytes, or some of them: collect sees
+ * all names of a program (mapping/collect/overlaps.c), and ids go between libraries. */
 static void share_range(pm_id block, const struct member_range *range)
 {
     pm_id shared =
         pm_id_of_range(block, (uint64_t)range->begin, (uint64_t)(range->end - range->begin));
     pm_fact_refers(range->noun, shared);
     pm_fact_refers(shared, range->noun);
+    std::string bytes = std::to_string(range->begin) + "-" + std::to_string(range->end);
+    pm_pif_noun_attribute(pm_facts_early()->pif, range->noun, "block bytes", bytes.c_str());
 }
 
 void pm_fact_note_overlaps(tree block, tree field, pm_id noun)
