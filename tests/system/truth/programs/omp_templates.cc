@@ -1,8 +1,6 @@
-// An OpenMP region in a function template with two instances. Threads that wait for each other sleep: how long they would spin is not the region's, and
-// depends on what else the machine does.
+// An OpenMP region in a function template with two instances.
+#include "asleep.h"
 #include "parts.h"
-#include <cstdlib>
-#include <unistd.h>
 #include <vector>
 enum { N = 1000000 };
 template <class T> NOINLINE void scale(std::vector<T> &v, T by)
@@ -13,10 +11,7 @@ template <class T> NOINLINE void scale(std::vector<T> &v, T by)
 }
 int main(int, char **argv)
 {
-    if (!getenv("OMP_WAIT_POLICY")) { // is read before main
-        setenv("OMP_WAIT_POLICY", "passive", 1);
-        execv("/proc/self/exe", argv);
-    }
+    wait_asleep(argv);
     std::vector<double> vd(N, 1.0);
     std::vector<float> vf(N, 1.0f);
     double b = PROCESS_MS();
