@@ -97,8 +97,8 @@ function colorOf(box, isDark, isGrey) {
 }
 
 function makePicture(app, {root, isFlame, title, result, onChoose}) {
-  const canvas = el("canvas", {tabindex: "0", role: "img", "aria-label": `${title}; the view Costs, call paths, has the same as a table`}), tip = el("div", {class: "tip", hidden: true});
-  let boxes = [], zoomed = root, depths = 1;
+  const canvas = el("canvas", {tabindex: "0", role: "application", "aria-label": `${title}: arrows move, Enter zooms; the view Costs, call paths, has the same as a table`}), tip = el("div", {class: "tip", role: "status", hidden: true});
+  let boxes = [], zoomed = root, depths = 1, here = null; // here: where the keys are
   const metric = app.archive.metrics[result.primary], fits = finderOf(app.state.find);
   const yOf = (depth) => (isFlame ? (depths - 1 - depth) * ROW : depth * ROW);
   function drawWith(pen) {
@@ -111,6 +111,10 @@ function makePicture(app, {root, isFlame, title, result, onChoose}) {
       pen.fillStyle = isDark ? "#e8ebf0" : "#1c2330";
       pen.text(box.name, x + 4, y + ROW / 2, 12, size - 7);
     }
+    const marked = boxes.find((b) => b.box === here);
+    if (!marked) return;
+    pen.fillStyle = isDark ? "#e8ebf0" : "#1c2330";
+    for (const edge of [0, ROW - 3]) pen.fillRect(marked.x, yOf(marked.depth) + edge, Math.max(2, marked.width - 1), 2);
   }
   const pictureNow = () => ({width: Math.max(50, canvas.parentElement?.clientWidth ?? 800), height: depths * ROW, draw: drawWith});
   function draw() {
@@ -126,10 +130,14 @@ function makePicture(app, {root, isFlame, title, result, onChoose}) {
     const hit = at(event);
     tip.hidden = !hit;
     if (!hit) return;
-    fill(tip, el("b", {}, hit.box.name), ` ${hit.box.place ?? ""} `, `${amountText(metric, hit.box.value)}, ${percentText((100 * hit.box.value) / root.value)} %`, hit.box.own ? `, own ${amountText(metric, hit.box.own)}` : "");
-    tip.style.left = `${Math.min(event.clientX + 12, innerWidth - 320)}px`;
-    tip.style.top = `${event.clientY + 16}px`;
+    tell(hit.box, event.clientX, event.clientY);
   });
+  function tell(box, x, y) {
+    fill(tip, el("b", {}, box.name), ` ${box.place ?? ""} `, `${amountText(metric, box.value)}, ${percentText((100 * box.value) / root.value)} %`, box.own ? `, own ${amountText(metric, box.own)}` : "");
+    tip.hidden = false;
+    tip.style.left = `${Math.max(0, Math.min(x + 12, innerWidth - 320))}px`;
+    tip.style.top = `${y + 16}px`;
+  }
   canvas.addEventListener("mouseleave", () => { tip.hidden = true; });
   canvas.addEventListener("click", (event) => {
     const hit = at(event);
@@ -138,11 +146,33 @@ function makePicture(app, {root, isFlame, title, result, onChoose}) {
     draw();
     onChoose?.(hit.box);
   });
-  canvas.addEventListener("keydown", (event) => {
-    if (event.key !== "0") return;
-    zoomed = root;
+  // Boxes in sight: what called it, the widest that it called, neighbours.
+  function neighbour(key) {
+    const now = boxes.find((b) => b.box === here);
+    if (!now) return boxes[0];
+    const isUp = key === "ArrowUp", level = boxes.filter((b) => b.depth === now.depth), i = level.indexOf(now);
+    if (key === "ArrowLeft" || key === "ArrowRight") return level[i + (key === "ArrowLeft" ? -1 : 1)];
+    if (isUp !== isFlame) return boxes.find((b) => b.depth === now.depth - 1 && b.x <= now.x && now.x < b.x + b.width);
+    return boxes.filter((b) => b.depth === now.depth + 1 && b.x >= now.x && b.x < now.x + now.width).sort((a, b) => b.width - a.width)[0];
+  }
+  function zoom(box) {
+    zoomed = box;
     draw();
+  }
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "0") return zoom(root);
+    if (event.key === "Enter" && here) return zoom(here === zoomed ? root : here);
+    const next = event.key.startsWith("Arrow") ? neighbour(event.key) : null;
+    if (event.key.startsWith("Arrow")) event.preventDefault();
+    if (!next) return;
+    here = next.box;
+    draw();
+    const rect = canvas.getBoundingClientRect();
+    tell(here, rect.left + next.x, rect.top + yOf(next.depth));
+    onChoose?.(here);
   });
+  canvas.addEventListener("blur", () => { tip.hidden = true; });
   return {element: el("div", {class: "picture"}, canvas, tip), resize: draw, pictureNow};
 }
 

@@ -12,7 +12,7 @@ foreach(module ${modules})
     # Browsers need neither comments, indentation, nor blanks around what no text has: a fifth of it.
     string(REGEX REPLACE "\n +" "\n" text "\n${text}")
     string(REGEX REPLACE "\n//[^\n]*" "" text "${text}")
-    string(REGEX REPLACE " (=>|===|!==|&&|\\|\\|) " "\\1" text "${text}")
+    string(REGEX REPLACE " (=>|===|!==|&&|\\|\\||=) " "\\1" text "${text}")
     string(REGEX REPLACE "([;{,])\n" "\\1" text "${text}")
     string(APPEND code "// --- ${module}.js ---\n${text}\n")
 endforeach()
