@@ -82,7 +82,7 @@ function fromBase64(text) {
 }
 
 // In the file: elements of at most 32 MB, for browsers give none of the text of huge ones.
-function embedded(name, number) {
+async function embedded(name, number) {
   const parts = [];
   let size = 0;
   for (let i = 0; ; i++) {
@@ -101,7 +101,7 @@ function embedded(name, number) {
     bytes.set(part, at);
     at += part.length;
   }
-  return bytes;
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer());
 }
 
 export async function ask(address, options = {}) {
@@ -124,11 +124,11 @@ function keeping(make) {
 // interval; in a file these have no costs (times.js makes them).
 export function chunkSource() {
   const isServed = document.documentElement.dataset.served === "yes";
-  const chunk = keeping(async (number) => decodeChunk(isServed ? await asked(`chunk/${number}`) : embedded("chunk", number)));
-  const ofFile = keeping(async (number) => decodeChunk(embedded("part", number), await chunk(number)));
+  const chunk = keeping(async (number) => decodeChunk(isServed ? await asked(`chunk/${number}`) : await embedded("chunk", number)));
+  const ofFile = keeping(async (number) => decodeChunk(await embedded("part", number), await chunk(number)));
   const part = ({from, to}) => (isServed ? keeping(async (number) => decodeChunk(await asked(`chunk/${number}/${from}-${to}`))) : ofFile);
   // "all", or a window of the trace, which only the server has.
-  const whole = keeping(async () => decodeChunk(isServed ? await asked("timeline/all") : embedded("timeline", 0)));
+  const whole = keeping(async () => decodeChunk(isServed ? await asked("timeline/all") : await embedded("timeline", 0)));
   const timeline = async (name, signal) => (name === "all" ? whole(name) : decodeChunk(await asked(`timeline/${name}`, {signal})));
   return {isServed, chunk, part, timeline};
 }

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 /* The build makes this file depend on it. */
 __asm__(".section .rodata\n"
@@ -126,6 +127,35 @@ struct work {
     atomic_ullong n_bytes;
 };
 
+/* As `deflate` of browsers' DecompressionStream reads it (RFC 1950): fast, for columns of numbers
+ * get hardly smaller by more work. False: memory ended. */
+static bool pack(struct pm_buf *bytes)
+{
+    uLongf len = compressBound(bytes->len);
+    unsigned char *packed = pm_alloc_array(len, 1);
+    bool good = packed && compress2(packed, &len, (const unsigned char *)bytes->data, bytes->len,
+                                    Z_BEST_SPEED) == Z_OK;
+    if (good) {
+        pm_buf_release(bytes);
+        pm_buf_add(bytes, packed, len);
+    }
+    free(packed);
+    return good && !bytes->failed;
+}
+
+static enum pm_status make_chunk(struct work *work, uint32_t i)
+{
+    struct pm_buf *whole = &work->chunks.whole[i], *part = &work->chunks.parts[i];
+    struct pm_error *err = &work->errors[i];
+    enum pm_status status = work->part
+                                ? show_page_chunk_pair(work->page, work->part, i, err, whole, part)
+                                : show_page_chunk(work->page, i, err, whole);
+    atomic_fetch_add(&work->n_bytes, whole->len + part->len);
+    if (status != PM_OK)
+        return status;
+    return pack(whole) && (!part->len || pack(part)) ? PM_OK : PM_ERR_MEMORY;
+}
+
 static void take_chunks(void *context, unsigned number)
 {
     struct work *work = context;
@@ -135,11 +165,7 @@ static void take_chunks(void *context, unsigned number)
         uint32_t i = atomic_fetch_add(&work->next, 1);
         if (i >= chunks->n || atomic_load(&work->n_bytes) > work->most_bytes)
             return;
-        work->statuses[i] =
-            work->part ? show_page_chunk_pair(work->page, work->part, i, &work->errors[i],
-                                              &chunks->whole[i], &chunks->parts[i])
-                       : show_page_chunk(work->page, i, &work->errors[i], &chunks->whole[i]);
-        atomic_fetch_add(&work->n_bytes, chunks->whole[i].len + chunks->parts[i].len);
+        work->statuses[i] = make_chunk(work, i);
     }
 }
 
@@ -185,7 +211,9 @@ static enum pm_status make_timeline(const struct show_page *page, struct pm_erro
         return status;
     status = show_timeline_all(line, err, ret_bytes);
     show_timeline_close(line);
-    return status;
+    if (status != PM_OK)
+        return status;
+    return pack(ret_bytes) ? PM_OK : PM_ERR_MEMORY;
 }
 
 static bool begin_work(struct work *work)

@@ -112,7 +112,7 @@ class Checker:
     @staticmethod
     def are_alike(expected, found):
         marks = sorted(k for k in expected.get("incomplete", []) if k in found) == sorted(found["incomplete"])
-        return marks and all(expected[k] == found[k] for k in found if k in ("n_calls", "n_samples") or k.startswith(("own_", "inclusive_")) if k in expected)
+        return marks and all(expected[k] == found[k] for k in found if k in ("n_calls", "n_samples", "n_loop_entries") or k.startswith(("own_", "inclusive_")) if k in expected)
 
     def compare_row(self, where, expected, found):
         for name in ("what", "kind"):
