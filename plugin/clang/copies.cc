@@ -134,7 +134,8 @@ static thread_local std::set<const DISubprogram *> noted;
 /* --- copies that leave no instruction --- */
 
 /* "bool verbose() { return false; }": calls that the inliner is about to look at. Those that are
- * gone when the next pass begins were inlined. Other passes take calls away that never happen. */
+ * gone when the next pass begins were inlined. Other passes take calls away that never happen. A
+ * region's body, of which Clang makes functions, is no copy of the function around. */
 static thread_local std::vector<std::pair<WeakVH, const struct pm_read_function *>> before_inlining;
 
 static void note_before_inlining(const Function &caller)
@@ -145,7 +146,7 @@ static void note_before_inlining(const Function &caller)
         if (!callee || callee->isDeclaration() || callee->hasFnAttribute(Attribute::NoInline))
             continue;
         const struct pm_read_function *read = pm_read_function_of(*callee);
-        if (read && read->selected)
+        if (read && read->selected && !callee->hasFnAttribute(PM_ATTRIBUTE_INNER))
             before_inlining.push_back({const_cast<CallBase *>(call), read});
     }
 }
