@@ -11,10 +11,13 @@ import {colorOfStyle, paint, saveLinks} from "./picture.js";
 
 const MOST_ROWS = 300, CHART_PX = 120, CHART_FOOT_PX = 16, CHART_HEAD_PX = 14, LEAST_BINS = 4, MOST_BINS = 24;
 
-// {least, most, average, nWith}: a location that has nothing of it counts as 0.
-function spreadOf(parts) {
-  const sum = parts.reduce((a, b) => a + b, 0), most = parts.reduce((a, b) => Math.max(a, b), 0), least = parts.reduce((a, b) => Math.min(a, b), Infinity);
-  return {least, most, average: sum / parts.length, sum, nWith: parts.reduce((n, value) => n + (value > 0 ? 1 : 0), 0)};
+// What is no rank, or nobody knows where it ran, is no location.
+const locationsOf = (kind, parts) => parts.filter((_, at) => !kind.items[at].what.startsWith("("));
+
+// As --axis has it: a location that has nothing of it counts as 0.
+export function spreadOf(kind, all) {
+  const parts = locationsOf(kind, all), sum = parts.reduce((a, b) => a + b, 0), most = parts.reduce((a, b) => Math.max(a, b), 0), least = parts.reduce((a, b) => Math.min(a, b), Infinity);
+  return {least, most, average: sum / parts.length, imbalance_pct: sum > 0 ? 100 * ((most * parts.length) / sum - 1) : 0, n: parts.length, nWith: parts.reduce((n, value) => n + (value > 0 ? 1 : 0), 0)};
 }
 
 // How many locations have a cost of each size.
@@ -24,8 +27,8 @@ function binsOf(parts, {most}) {
   return bins;
 }
 
-function makeHistogram(metric, parts, name) {
-  const canvas = el("canvas", {role: "img", "aria-label": `histogram of ${name} over locations; the table beside has the numbers`}), spread = spreadOf(parts), bins = binsOf(parts, spread), tallest = Math.max(...bins);
+function makeHistogram(metric, kind, all, name) {
+  const canvas = el("canvas", {role: "img", "aria-label": `histogram of ${name} over locations; the table beside has the numbers`}), spread = spreadOf(kind, all), bins = binsOf(locationsOf(kind, all), spread), tallest = Math.max(...bins);
   const width = () => Math.max(200, canvas.parentElement?.clientWidth ?? 400);
   const draw = (pen) => {
     const all = width(), step = all / bins.length, room = CHART_PX - CHART_FOOT_PX - CHART_HEAD_PX, ink = colorOfStyle("--soft");
@@ -55,7 +58,7 @@ function barTable(label, columns, values, n, more) {
 
 // The chosen construct over locations.
 function oneConstruct(app, result, i, kind) {
-  const {archive, state} = app, m = result.primary, metric = archive.metrics[m], parts = partsOf(result, i, kind.kind), histogram = makeHistogram(metric, parts, result.rows[i].what), {spread} = histogram;
+  const {archive, state} = app, m = result.primary, metric = archive.metrics[m], parts = partsOf(result, i, kind.kind), histogram = makeHistogram(metric, kind, parts, result.rows[i].what), {spread} = histogram;
   const unit = unitOfTotal(metric, result.total.own.get(m)), nameOf = (at) => `${kind.items[at].what} ${kind.items[at].place}`.trim();
   const columns = [
     {key: "what", title: kind.kind, isName: true, text: nameOf, cell: (at) => ({text: nameOf(at)})},
@@ -67,9 +70,8 @@ function oneConstruct(app, result, i, kind) {
   });
   const lines = () => [[kind.kind, `own_${metric.name}`], ...parts.map((value, at) => [nameOf(at), Math.round(value)])];
   app.tables.push(table, histogram);
-  const imbalance = spread.most > 0 ? 100 * (1 - spread.average / spread.most) : 0;
   return el("section", {class: "axis"}, el("h2", {class: "text"}, result.rows[i].what, el("span", {class: "note"}, ` ${result.rows[i].place}`)),
-    el("p", {class: "note"}, `min ${amountText(metric, spread.least)}, average ${amountText(metric, spread.average)}, max ${amountText(metric, spread.most)}, imbalance ${percentText(imbalance)} %; ${countText(spread.nWith)} of ${countText(parts.length)} ${kind.plural} have a cost`),
+    el("p", {class: "note"}, `min ${amountText(metric, spread.least)}, average ${amountText(metric, spread.average)}, max ${amountText(metric, spread.most)}, imbalance ${percentText(spread.imbalance_pct)} %; ${countText(spread.nWith)} of ${countText(spread.n)} ${kind.plural} have a cost`),
     histogram.element, el("div", {class: "tools"}, el("span", {}, "save as ", saveLinks("histogram", histogram.pictureNow)), link("copy as CSV", () => copyText(csvOf(lines()))), el("span", {class: "note"}, `Choose one of the ${kind.plural}: all that it did is beside.`)),
     table.element);
 }

@@ -13,7 +13,7 @@ import {renderSource} from "./source.js";
 import {renderFlame} from "./flame.js";
 import {renderLevels} from "./levels.js";
 import {renderTimeline} from "./timeline.js";
-import {renderLocations} from "./locations.js";
+import {renderLocations, spreadOf} from "./locations.js";
 import {commandOfInterval, makeStrip} from "./strip.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
@@ -156,7 +156,7 @@ async function start() {
   const strip = app.strip = makeStrip(app, $("strip"));
   app.say = say;
   app.openSource = (file, line) => app.change({tab: "source", file, line, find: "", row: ""});
-  Object.assign(app, {columnsOf, orderOf, partsOf, patternOf});
+  Object.assign(app, {columnsOf, orderOf, partsOf, patternOf, spreadOf});
   globalThis.perfmap = app; // for tests, and for whoever wants to look behind
   let typing;
   $("find").addEventListener("input", () => {

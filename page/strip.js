@@ -176,7 +176,7 @@ export function makeStrip(app, element) {
     }
     const pct = sums.untimedPct(m);
     if (pct >= LEAST_UNTIMED_PCT) list.push(`${percentText(pct)} % of ${metricTitle(metrics[m])} has no time, and is in no part`);
-    if (drawn?.chosen?.values.some((v) => v > 0)) list.push(`${drawn.chosen.name}: the darker part`);
+    if (drawn?.chosen?.values.some((v) => v > 0)) list.push(`${drawn.chosen.name} has the other colour`);
     fill(words, list.join(" · "));
     words.hidden = !list.length;
   }

@@ -132,10 +132,15 @@ class Checker:
         found = self.page.evaluate("""(async () => {
           const interval = %s, archive = interval ? await perfmap.whole.within(interval) : perfmap.archive, sheet = await archive.sheet("source", %s, "flat"), m = archive.metrics.findIndex((x) => x.name === "cpu_ns");
           const result = sheet.rows("merge", {nouns: [], threads: null}, [m]), out = [];
-          result.rows.forEach((row, i) => { if (result.keep[i] && result.own.get(m)[i]) out.push([row.what, row.place, result.own.get(m)[i], Math.max(...perfmap.partsOf(result, i, %s))]); });
+          const kind = archive.runners.find((r) => r.kind === %s);
+          result.rows.forEach((row, i) => {
+            if (!result.keep[i] || !result.own.get(m)[i]) return;
+            const s = perfmap.spreadOf(kind, perfmap.partsOf(result, i, kind.kind));
+            out.push([row.what, row.place, result.own.get(m)[i], s.most, s.least, Math.round(s.average * 1000), Math.round(s.imbalance_pct * 1000)]);
+          });
           return out;
         })()""" % (json.dumps(self.interval), json.dumps(by), json.dumps(kind)))
-        most = sorted((r["what"], r["place"] or "", r["own_cpu_ns"], r["max_cpu_ns"]) for r in expected["rows"] if r["own_cpu_ns"] and r["max_cpu_ns"] is not None)
+        most = sorted((r["what"], r["place"] or "", r["own_cpu_ns"], r["max_cpu_ns"], r["min_cpu_ns"], round(r["average_cpu_ns"] * 1000), round(r["imbalance_pct"] * 1000)) for r in expected["rows"] if r["own_cpu_ns"] and r["max_cpu_ns"] is not None)
         seen = sorted(tuple(r) for r in found)
         missing = [r for r in most if r not in seen]
         self.n_numbers += len(most)
