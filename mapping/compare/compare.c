@@ -360,7 +360,7 @@ static enum pm_status read_rows(struct compare *c, int side, struct pm_view *vie
     if (status != PM_OK)
         return status;
     reading->entries = pm_alloc_array((size_t)view->n_rows + 1, sizeof *reading->entries);
-    status = reading->entries ? pm_view_naming_start(view, c->err) : no_memory(c);
+    status = reading->entries ? PM_OK : no_memory(c);
     for (uint32_t r = 0; r < view->n_rows && !status; r++)
         status = read_row(c, side, view, names, r, keys.items[r].hash, reading);
     pm_view_keys_release(&keys);
