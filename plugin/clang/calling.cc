@@ -156,7 +156,7 @@ static void touch_copy(struct pm_text_reader *reader, const struct pm_called *ca
 void pm_note_call(struct pm_text_reader *reader, const FunctionDecl *callee)
 {
     reader->text->calls.push_back({reader->statement, pm_noun_of_called(callee)});
-    if (callee->hasBody() && pm_compilation.options.pdb_dir)
+    if (callee->hasBody() && (pm_compilation.options.pdb_dir || pm_compilation.optimizes))
         reader->text->calls_within.push_back({reader->statement, pm_id_of_callee(callee)});
 }
 

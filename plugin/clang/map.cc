@@ -269,9 +269,9 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     if (tuple.kind == PM_MAP_FRAME)
         return tuple_of(now, tuple);
     pm_objects_of(instruction, &touched);
-    std::vector<int> merged;
+    struct pm_merged_spots merged = {};
     if (at && pm_is_merged(instruction))
-        merged = pm_merged_spots(now->merged, instruction, at, &touched);
+        merged = pm_merged_find(now->merged, instruction, at, &touched);
     tuple.unnamed = touched.unnamed;
     tuple.objects =
         pm_map_sets_objects(now->sets, touched.accesses.data(), touched.accesses.size());
@@ -280,10 +280,12 @@ static int tuple_of_instruction(collected *now, const MachineInstr &instruction,
     tuple.site = at->site;
     tuple.place = at->place;
     tuple.loop = stated_loop(pm_code_loop_at(now->loops, *instruction.getParent(), *at));
+    if (merged.are_accesses)
+        return tuple_of_merged(now, &tuple, merged.spots);
     if (uint32_t others = vectorised_spots(now, tuple.loop, at, touched))
         return tuple_of(now, tuple, others, PM_MAP_VECTORISED);
-    if (!merged.empty())
-        return tuple_of_merged(now, &tuple, merged);
+    if (!merged.spots.empty())
+        return tuple_of_merged(now, &tuple, merged.spots);
     if (uint32_t chosen = pm_merged_choice(now->merged, instruction, at))
         return tuple_of(now, tuple, chosen, PM_MAP_COMBINED);
     std::vector<int> ways = pm_merged_ways(now->merged, instruction, at, touched);

@@ -24,6 +24,9 @@ const struct pm_read_function *pm_scopes_find(const llvm::DISubprogram *describe
 /* text NULL: none was read. Never NULL itself. */
 const struct pm_read_function *pm_read_function_in(const llvm::DISubprogram *described);
 
+/* By its id; NULL: none of the unit's with a description. */
+const struct pm_read_function *pm_scopes_with_id(pm_id function);
+
 /* OpenMP: bodies that are part of another one of the same region, when loops are marked. */
 void pm_scopes_inner(const llvm::Module &module);
 bool pm_is_inner(const llvm::DISubprogram *described);
@@ -54,7 +57,7 @@ struct pm_touched {
     unsigned elsewhere; /* PM_MAP_READS, PM_MAP_WRITES of memory: nothing at the place does so */
 };
 void pm_objects_of(const llvm::MachineInstr &instruction, struct pm_touched *ret);
-/* What a touch of the text is one of, when code at the location does it. */
+/* What a touch of the text is one of, when code at the location does it; NULL: nobody knows where. */
 void pm_touch_accesses(const llvm::DILocation *location, const struct pm_read_text *text,
                        const struct pm_touch *touch, unsigned use,
                        std::vector<struct pm_access> *ret);

@@ -17,6 +17,7 @@
 #include "llvm/CodeGen/MachineInstr.h"
 #include "llvm/CodeGen/MachineMemOperand.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
 
 #include <algorithm>
 #include <map>
@@ -29,6 +30,7 @@ extern "C" {
 using namespace llvm;
 
 enum { SPOTS_MAX = 8 }; /* more say nothing */
+enum { NOT_A_SITE = -2 };
 
 using statement_key = std::tuple<pm_id, uint32_t, uint32_t>; /* function, line, column */
 
@@ -37,13 +39,22 @@ struct pm_lost_statement {
     std::set<pm_id> objects;
 };
 
+/* What a statement calls, and what was inlined there. */
+struct pm_inlined_call {
+    const struct pm_read_function *callee;
+    int statement;
+};
+
 struct pm_merged {
     const MachineFunction *machine;
     struct pm_map_sets *sets;
     const struct pm_code_loops *loops;
     pm_locate locate;
     pm_site_of site_of;
-    bool code_is_known, touches_are_known, jumps_are_known;
+    bool code_is_known, touches_are_known, jumps_are_known, calls_are_known;
+    std::map<const struct pm_located *, const struct pm_read_ways *> ways;
+    std::set<pm_id> called;
+    std::map<const struct pm_read_function *, std::vector<struct pm_inlined_call>> inlined;
     /* By the head of the loop around: conditions that are jumped by, and what was chosen. */
     std::set<std::pair<const MachineBasicBlock *, statement_key>> jumps;
     std::map<std::tuple<const MachineBasicBlock *, int, const struct pm_read_ways *>, uint32_t>
@@ -147,6 +158,11 @@ struct merged_access {
     unsigned use;
     bool by_pointers; /* the source may lead to the objects by other names */
 };
+
+struct text_touch {
+    const struct pm_read_text *text;
+    const struct pm_touch *touch;
+};
 } // namespace
 
 static bool touches_one(const merged_access &access, const struct pm_touch &touch)
@@ -175,23 +191,64 @@ static bool lacks(const struct pm_merged &merged, const merged_access &access,
     return found == merged.touched.end() || !found->second.count(text->accesses[touch.first].noun);
 }
 
+/* Functions that are still called are none of these. */
+static const std::set<pm_id> &called_functions(struct pm_merged *merged)
+{
+    if (merged->calls_are_known)
+        return merged->called;
+    merged->calls_are_known = true;
+    for (const MachineBasicBlock &block : *merged->machine)
+        for (const MachineInstr &instruction : block)
+            for (const MachineOperand &operand : instruction.operands()) {
+                const auto *function = instruction.isCall() && operand.isGlobal()
+                                           ? dyn_cast<Function>(operand.getGlobal())
+                                           : NULL;
+                const struct pm_read_function *read =
+                    function ? pm_read_function_of(*function) : NULL;
+                if (read)
+                    merged->called.insert(read->source->id);
+            }
+    return merged->called;
+}
+
+static const std::vector<struct pm_inlined_call> &inlined_calls(struct pm_merged *merged,
+                                                                const struct pm_read_function *read)
+{
+    auto entry = merged->inlined.insert({read, {}});
+    std::vector<struct pm_inlined_call> &calls = entry.first->second;
+    if (!entry.second)
+        return calls;
+    const std::set<pm_id> &called = called_functions(merged);
+    for (const auto &call : read->text->calls_within) {
+        const struct pm_read_function *callee =
+            call.first >= 0 && !called.count(call.second) ? pm_scopes_with_id(call.second) : NULL;
+        if (callee && callee->text)
+            calls.push_back({callee, call.first});
+    }
+    return calls;
+}
+
+static bool is_same_access(const struct pm_access &a, const struct pm_access &b)
+{
+    return a.noun == b.noun && a.access == b.access;
+}
+
 /* What all of them touch is what the instruction touches. */
-static void agree(const merged_access &access, const std::vector<const struct pm_touch *> &touches,
+static void agree(const DILocation *location, unsigned use, const std::vector<text_touch> &touches,
                   struct pm_touched *touched)
 {
     std::vector<struct pm_access> all;
-    for (const struct pm_touch *touch : touches) {
+    for (size_t i = 0; i < touches.size(); i++) {
         std::vector<struct pm_access> own;
-        pm_touch_accesses(access.location, access.read->text, touch, access.use, &own);
-        own.resize(pm_accesses_sort(own.data(), own.size()));
-        bool differs =
-            !all.empty() && !std::equal(all.begin(), all.end(), own.begin(), own.end(),
-                                        [](const struct pm_access &a, const struct pm_access &b) {
-                                            return a.noun == b.noun && a.access == b.access;
-                                        });
-        if (differs)
-            return;
-        all.swap(own);
+        pm_touch_accesses(location, touches[i].text, touches[i].touch, use, &own);
+        auto is_missing = [&](const struct pm_access &access) {
+            return std::none_of(own.begin(), own.end(), [&](const struct pm_access &other) {
+                return is_same_access(access, other);
+            });
+        };
+        if (i == 0)
+            all = own;
+        all.erase(std::remove_if(all.begin(), all.end(), is_missing), all.end());
     }
     touched->accesses.insert(touched->accesses.end(), all.begin(), all.end());
     touched->accesses.resize(pm_accesses_sort(touched->accesses.data(), touched->accesses.size()));
@@ -213,18 +270,54 @@ static std::vector<const struct pm_touch *> lacking_touches(const struct pm_merg
     return found;
 }
 
+/* Those of functions that were inlined, on both ways of an "if": the place of what was made of both
+ * is in the function around. */
+static std::vector<int> lacking_in_calls(struct pm_merged *merged, const merged_access &access,
+                                         struct pm_touched *touched)
+{
+    std::vector<int> spots;
+    std::vector<text_touch> touches;
+    merged_access within = access;
+    within.site = NOT_A_SITE;
+    within.by_pointers = true;
+    for (const struct pm_inlined_call &call : inlined_calls(merged, access.read)) {
+        const struct pm_written_statement &statement =
+            access.read->text->statements[(size_t)call.statement];
+        if (access.site != access.at->site ||
+            !is_in_loop_of(access.read->text, statement, &access.at->place))
+            continue;
+        within.read = call.callee;
+        for (const struct pm_touch &touch : call.callee->text->touches)
+            if (touch.goes_through && lacks(*merged, within, touch)) {
+                int site = pm_map_sets_site(merged->sets, access.site, call.callee->source,
+                                            &statement.place);
+                add_spot(merged, site, call.callee->text->statements[(size_t)touch.statement].place,
+                         &spots);
+                touches.push_back({call.callee->text, &touch});
+            }
+    }
+    if (spots.size() > SPOTS_MAX)
+        return {};
+    agree(NULL, access.use, touches, touched);
+    return spots;
+}
+
 static std::vector<int> lacking_statements(struct pm_merged *merged, const merged_access &access,
                                            struct pm_touched *touched)
 {
     std::vector<int> spots;
-    const std::vector<struct pm_written_statement> &statements = access.read->text->statements;
+    std::vector<text_touch> touches;
+    const struct pm_read_text *text = access.read->text;
     note_touches(merged);
-    std::vector<const struct pm_touch *> touches = lacking_touches(*merged, access);
-    for (const struct pm_touch *touch : touches)
-        add_spot(merged, access.site, statements[(size_t)touch->statement].place, &spots);
+    for (const struct pm_touch *touch : lacking_touches(*merged, access)) {
+        touches.push_back({text, touch});
+        add_spot(merged, access.site, text->statements[(size_t)touch->statement].place, &spots);
+    }
+    if (touches.empty())
+        return lacking_in_calls(merged, access, touched);
     if (spots.size() > SPOTS_MAX)
         return {};
-    agree(access, touches, touched);
+    agree(access.location, access.use, touches, touched);
     return spots;
 }
 
@@ -338,7 +431,8 @@ static uint32_t chosen_spots(struct pm_merged *merged, const struct pm_located *
                                      : 0;
 }
 
-static const struct pm_read_ways *ways_of(const struct pm_located &at)
+/* NULL: it is no condition. */
+static const struct pm_read_ways *find_ways(const struct pm_located &at)
 {
     for (const struct pm_read_ways &ways : at.read->text->ways) {
         if (ways.condition < 0)
@@ -351,13 +445,21 @@ static const struct pm_read_ways *ways_of(const struct pm_located &at)
     return NULL;
 }
 
+static const struct pm_read_ways *ways_of(struct pm_merged *merged, const struct pm_located *at)
+{
+    auto entry = merged->ways.insert({at, NULL});
+    if (entry.second)
+        entry.first->second = find_ways(*at);
+    return entry.first->second;
+}
+
 uint32_t pm_merged_choice(struct pm_merged *merged, const MachineInstr &instruction,
                           const struct pm_located *at)
 {
     if (!at->read->text || instruction.mayLoadOrStore() || instruction.isCall() ||
         instruction.isTerminator())
         return 0;
-    const struct pm_read_ways *ways = ways_of(*at);
+    const struct pm_read_ways *ways = ways_of(merged, at);
     if (!ways)
         return 0;
     note_jumps(merged);
@@ -427,8 +529,8 @@ static const struct pm_located *next_place(const struct pm_merged &merged,
     return NULL;
 }
 
-std::vector<int> pm_merged_spots(struct pm_merged *merged, const MachineInstr &instruction,
-                                 const struct pm_located *at, struct pm_touched *touched)
+struct pm_merged_spots pm_merged_find(struct pm_merged *merged, const MachineInstr &instruction,
+                                      const struct pm_located *at, struct pm_touched *touched)
 {
     const DILocation *location = instruction.getDebugLoc().get();
     merged_access access = {location,
@@ -446,12 +548,12 @@ std::vector<int> pm_merged_spots(struct pm_merged *merged, const MachineInstr &i
     if (is_access && instruction.mayStore()) /* add to memory: the statement that writes */
         spots = lacking_statements(merged, access, touched);
     if (!spots.empty())
-        return spots;
+        return {spots, true};
     add_spot(merged, at->site, at->place, &spots);
     if (access.read->text)
         add_lost_statements(merged, access, &spots);
     const struct pm_located *next = spots.size() == 1 ? next_place(*merged, instruction) : NULL;
     if (next)
         add_spot(merged, next->site, next->place, &spots);
-    return spots;
+    return {spots, false};
 }

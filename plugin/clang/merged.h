@@ -18,10 +18,15 @@ struct pm_merged *pm_merged_new(const llvm::MachineFunction *machine, struct pm_
 void pm_merged_free(struct pm_merged *merged);
 
 /* The statements that merged code may be of, as spots of the sets: never none, and the first is as
- * good as any. at: of the code before it. What all of them touch so is added to what is known to be
- * touched. */
-std::vector<int> pm_merged_spots(struct pm_merged *merged, const llvm::MachineInstr &instruction,
-                                 const struct pm_located *at, struct pm_touched *touched);
+ * good as any. */
+struct pm_merged_spots {
+    std::vector<int> spots;
+    bool are_accesses; /* it is their load or store */
+};
+/* at: of the code before it. What all of them touch so is added to what is known to be touched. */
+struct pm_merged_spots pm_merged_find(struct pm_merged *merged,
+                                      const llvm::MachineInstr &instruction,
+                                      const struct pm_located *at, struct pm_touched *touched);
 /* Code that has a place, though it is of a statement on the other way of an "if", too: spots of
  * that. */
 std::vector<int> pm_merged_ways(struct pm_merged *merged, const llvm::MachineInstr &instruction,

@@ -348,7 +348,7 @@ static void add_touch(const candidate &one, unsigned use, std::vector<struct pm_
         unsigned through = access.access & PM_MAP_THROUGH;
         pm_noun_state(access.noun);
         add_access(out, access.noun, through | use);
-        if (through)
+        if (through && one.location)
             add_passed(one, access.noun, use, out);
     }
 }

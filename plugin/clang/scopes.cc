@@ -16,6 +16,8 @@ using namespace llvm;
 
 static thread_local std::map<const DISubprogram *, const struct pm_read_function *> by_description;
 
+static thread_local std::map<pm_id, const struct pm_read_function *> by_id;
+
 /* LLVM copies a description with its function. Without full debug information there is no linkage
  * name in it. */
 using words = std::tuple<const DIFile *, unsigned, std::string, std::string>;
@@ -30,6 +32,7 @@ static words words_of(const DISubprogram *described)
 static void add(const DISubprogram *described, const struct pm_read_function *read)
 {
     by_description[described] = read;
+    by_id[read->source->id] = read;
     auto entry = by_words.insert({words_of(described), read});
     if (entry.first->second != read)
         entry.first->second = NULL;
@@ -44,9 +47,16 @@ const struct pm_read_function *pm_scopes_find(const DISubprogram *described)
     return same != by_words.end() ? same->second : NULL;
 }
 
+const struct pm_read_function *pm_scopes_with_id(pm_id function)
+{
+    auto found = by_id.find(function);
+    return found != by_id.end() ? found->second : NULL;
+}
+
 void pm_scopes_begin(const Module &module)
 {
     by_description.clear();
+    by_id.clear();
     by_words.clear();
     for (const Function &function : module)
         pm_read_function_of(function); /* some are known when others are */
@@ -170,6 +180,7 @@ bool pm_written_place_of(const DILocation *location, struct pm_written_place *re
 void pm_scopes_forget(void)
 {
     by_description.clear();
+    by_id.clear();
     by_words.clear();
     inner.clear();
     known.clear();

@@ -93,7 +93,7 @@ void pm_text_state(const struct pm_read_text *text, const struct pm_source_funct
                         PM_SOURCE_CALLS);
     }
     for (const auto &call : text->calls_within)
-        if (call.first >= 0)
+        if (call.first >= 0 && pm_compilation.options.pdb_dir)
             pm_fact_call_within(facts, nouns[(size_t)call.first], call.second);
     for (const struct pm_referral &referral : text->referrals) {
         pm_noun_state(referral.pointer);
