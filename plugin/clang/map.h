@@ -57,7 +57,7 @@ struct pm_touched {
     unsigned elsewhere; /* PM_MAP_READS, PM_MAP_WRITES of memory: nothing at the place does so */
 };
 void pm_objects_of(const llvm::MachineInstr &instruction, struct pm_touched *ret);
-/* What a touch of the text is one of, when code at the location does it; NULL: nobody knows where. */
+/* What a touch of the text is one of, when code at the location (NULL: nobody knows) does it. */
 void pm_touch_accesses(const llvm::DILocation *location, const struct pm_read_text *text,
                        const struct pm_touch *touch, unsigned use,
                        std::vector<struct pm_access> *ret);
