@@ -436,8 +436,11 @@ static bool index_functions(const struct pm_view *reference, const struct fines 
         if (i && theirs->list[i].function == theirs->list[i - 1].function)
             continue;
         uint64_t key = pm_view_noun_key(reference, NULL, theirs->list[i].function);
-        if (!key || !pm_map_put(ret_map, key, i + 1))
+        uint32_t *at = key ? pm_map_at(ret_map, key) : NULL;
+        if (!at)
             return false;
+        if (!*at) /* copies that GCC changed come behind the function itself */
+            *at = i + 1;
     }
     return true;
 }

@@ -27,7 +27,8 @@ struct reading {
     bool has_level;
 };
 
-/* Runs of one build have the same constructs; an archive has those that its run came by. */
+/* Runs of one build have the same constructs: those of its first archive, and what has costs in
+ * another one. */
 struct build {
     uint64_t hash;
     struct pm_map constructs; /* key of a noun -> 1 */
@@ -46,6 +47,7 @@ struct compare {
     struct pm_view_options options; /* with the metric */
     struct pm_view reference;
     struct reading *readings[2];
+    bool is_other_build[2]; /* than A's first: the last run of the side that was read */
     struct build *builds;
     uint32_t n_builds, cap_builds;
     struct parts *parts;
@@ -95,10 +97,14 @@ static bool looks_into_functions(const struct pm_view_options *options)
            options->by != PM_VIEW_BY_OPERATION && !pm_view_grouping_by(options->by)->runner;
 }
 
-static enum pm_status make_view(struct compare *c, const char *path, struct pm_view *view)
+/* whole: with what has no costs, which is much more. */
+static enum pm_status make_view(struct compare *c, const char *path, bool whole,
+                                struct pm_view *view)
 {
     *view = (struct pm_view){.options = c->options};
     view->options.archive_path = path;
+    view->options.all_functions = whole;
+    view->options.all_nouns = view->options.everything = whole && looks_into_functions(&c->options);
     return pm_view_make(view, c->err);
 }
 
@@ -136,14 +142,14 @@ static enum pm_status choose_metric(struct compare *c)
 static enum pm_status open_reference(struct compare *c)
 {
     const char *path = c->inputs[PM_COMPARE_A].paths[0];
-    enum pm_status status = make_view(c, path, &c->reference);
+    enum pm_status status = make_view(c, path, true, &c->reference);
     if (status != PM_OK)
         return status;
     status = choose_metric(c);
     if (status != PM_OK || c->to->options.view.metrics)
         return status;
     pm_view_release(&c->reference);
-    return make_view(c, path, &c->reference);
+    return make_view(c, path, true, &c->reference);
 }
 
 /* --- runs --- */
@@ -259,8 +265,9 @@ static enum pm_status add_build(struct compare *c, const struct pm_view *view,
     for (*ret_build = 0; *ret_build < c->n_builds; ++*ret_build)
         if (builds[*ret_build].hash == hash)
             break;
-    if (*ret_build == c->n_builds)
-        builds[c->n_builds++] = (struct build){.hash = hash};
+    if (*ret_build < c->n_builds)
+        return PM_OK;
+    builds[c->n_builds++] = (struct build){.hash = hash};
     return has_facts(view) ? find_constructs(c, view, names, &builds[*ret_build]) : PM_OK;
 }
 
@@ -348,6 +355,10 @@ static enum pm_status read_row(struct compare *c, int side, struct pm_view *view
         *at = c->to->n_rows;
     }
     pm_view_name_row(view, &view->rows[r]);
+    const struct parts *parts = &c->parts[*at - 1];
+    for (uint32_t i = 0; i < parts->n; i++)
+        if (!pm_map_put(&c->builds[reading->build].constructs, parts->nouns[i], 1))
+            return no_memory(c);
     reading->entries[reading->n++] = (struct entry){*at - 1, cell_of(view, &view->rows[r])};
     return name_row(c, side, &view->rows[r], &c->to->rows[*at - 1]);
 }
@@ -384,12 +395,17 @@ static enum pm_status read_named(struct compare *c, int side, struct pm_view *vi
     return read_rows(c, side, view, names, reading);
 }
 
+static bool is_of_reference_build(const struct compare *c, const struct pm_view *view)
+{
+    return hash_of_build(view->data) == hash_of_build(c->reference.data);
+}
+
 static enum pm_status read_view(struct compare *c, int side, struct pm_view *view,
                                 struct reading *reading)
 {
     struct pm_alignment alignment;
     reading->has_level = view->level != PM_NONE;
-    if (hash_of_build(view->data) == hash_of_build(c->reference.data))
+    if (is_of_reference_build(c, view))
         return read_named(c, side, view, NULL, reading);
     enum pm_status status =
         pm_align(&c->reference, view, looks_into_functions(&c->options), c->err, &alignment);
@@ -414,13 +430,27 @@ static enum pm_status take_run(struct compare *c, int side, const char *path, st
     return read_view(c, side, view, &c->readings[side][to->n_runs++]);
 }
 
+/* All that has costs is enough of the reference's build, of which the rest is known. */
+static enum pm_status make_other(struct compare *c, int side, const char *path,
+                                 struct pm_view *view)
+{
+    if (c->is_other_build[side])
+        return make_view(c, path, true, view);
+    enum pm_status status = make_view(c, path, false, view);
+    if (status != PM_OK || is_of_reference_build(c, view))
+        return status;
+    c->is_other_build[side] = true;
+    pm_view_release(view);
+    return make_view(c, path, true, view);
+}
+
 static enum pm_status read_run(struct compare *c, int side, uint32_t input)
 {
     const char *path = c->inputs[side].paths[input];
     struct pm_view view;
     if (side == PM_COMPARE_A && input == 0)
         return take_run(c, side, path, &c->reference);
-    enum pm_status status = make_view(c, path, &view);
+    enum pm_status status = make_other(c, side, path, &view);
     status = status != PM_OK ? status : take_run(c, side, path, &view);
     pm_view_release(&view);
     return status;
@@ -645,8 +675,6 @@ enum pm_status pm_compare(const struct pm_compare_options *options,
     if (!c.to)
         return no_memory(&c);
     c.to->options = *options;
-    c.options.all_functions = true;
-    c.options.all_nouns = c.options.everything = looks_into_functions(&c.options);
     c.options.limit = 0;
     enum pm_status status = compare_all(&c);
     release(&c);

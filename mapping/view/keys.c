@@ -67,10 +67,24 @@ static const char *file_of(const struct making *k, const char *file)
     return file;
 }
 
+/* Without what GCC adds to copies that it changed: another level of optimisation has none. */
+static size_t length_without_clone(const char *name)
+{
+    static const char *const endings[] = {".constprop", ".isra", ".part", ".cold", ".lto_priv"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const char *at = strstr(name, endings[i]);
+        if (at && at > name && (size_t)(at - name) < length)
+            length = (size_t)(at - name);
+    }
+    return length;
+}
+
 static void add_function(const struct making *k, pm_index noun, struct pm_buf *out)
 {
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
-    pm_buf_add_str(out, *n->linkage ? n->linkage : n->name);
+    const char *name = *n->linkage ? n->linkage : n->name;
+    pm_buf_add(out, name, length_without_clone(name));
     if (*n->file)
         pm_buf_printf(out, " (%s)", file_of(k, n->file));
     else

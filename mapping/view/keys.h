@@ -15,7 +15,7 @@
  * no two rows have one key. Of two archives of one program all keys are equal. When the program
  * has changed:
  *
- *   function, file, global data    the key stays while name and file do
+ *   function, file, global data    the key stays while name and file do; f.isra.0 is f
  *   loop, statement, local data    lines count from the function's first, so the key stays while
  *                                  nothing within the function has moved
  *   --by line                      the line counts from the file's first
