@@ -173,6 +173,7 @@ export function makeStrip(app, element) {
       const lost = metrics.filter((x, i) => x.is_measured && !sums.metrics.includes(i)).map((x) => metricTitle(x));
       list.push(`every number is of ${timeText(part.from)} to ${timeText(part.to)}; headers and warnings are of the whole run`);
       if (lost.length) list.push(`${lost.join(", ")}: when it was is not known, so it is left out`);
+      if (!app.archive.source.isServed) list.push("≥ for CPU time that no sample stands for is that of the whole run: perfmap view has it of the interval");
     }
     const pct = sums.untimedPct(m);
     if (pct >= LEAST_UNTIMED_PCT) list.push(`${percentText(pct)} % of ${metricTitle(metrics[m])} has no time, and is in no part`);

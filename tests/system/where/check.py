@@ -92,7 +92,8 @@ def check_stencil():
         assert told["total"]["own_messages"] == messages, (rank, told["total"])
     told = report("--by", "data", "--focus", "func:relax", "--focus", "rank:2")
     names = {row["what"] for row in told["rows"]}
-    assert not told["rows"] or any("grid" in name or "next" in name for name in names), names  # a short run: some 10 samples of rank 2, of what it reads and of what it writes
+    few = told["total"]["own_cpu_ns"] < 25e6  # on a busy machine a short run has few samples of rank 2, perhaps none where it touches data
+    assert few or any("grid" in name or "next" in name for name in names), (names, told["total"])
     spread = report("--by", "mpi", "--axis", "rank", "--metric", "messages")
     tag = [row for row in spread["rows"] if row["what"] == "tag 1"][0]
     assert (tag["min_messages"], tag["max_messages"], tag["average_messages"]) == (0, rounds, rounds * 3 / 4), tag
