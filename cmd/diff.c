@@ -28,12 +28,6 @@ struct diff_request {
     int n_behind; /* "--", of the operands; -1: there is none */
 };
 
-static void add_focus(struct cmd_parse *parse, const char **foci, const char *option)
-{
-    if (!pm_view_add_focus(foci, parse->value))
-        cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
-}
-
 static void take_min(struct cmd_parse *parse, struct diff_request *request)
 {
     char *end;
@@ -59,10 +53,10 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
             view->metrics = parse->value;
             break;
         case OPT_FOCUS:
-            add_focus(parse, view->focus, "--focus");
+            cmd_take_focus(parse, view->focus);
             break;
         case OPT_ON:
-            add_focus(parse, view->on, "--on");
+            cmd_take_focus(parse, view->on);
             break;
         case OPT_MIN:
             take_min(parse, request);
@@ -198,16 +192,9 @@ static int diff_main(struct cmd_parse *parse)
     return run_diff(parse, &request, inputs);
 }
 
-/* "|loop|statement|..." */
-static const char by_words[] =
-#define BY(id, word, prose) "|" word
-#include "mapping/view/by.def"
-#undef BY
-    ;
-
 static const struct cmd_option diff_options[] = {
     {OPT_LEVEL, "level", "LEVEL", "compare at this level of abstraction (default: source)"},
-    {OPT_BY, "by", by_words + 1,
+    {OPT_BY, "by", pm_view_by_words + 1,
      "what a row is, as of report; loop (default), function, "
      "statement, array, ..."},
     {OPT_METRIC, "metric", "METRIC", "what is compared (default: the time that A's first shows)"},

@@ -215,12 +215,6 @@ static enum pm_status export_archive(const struct export_format *format,
 
 /* --- the command --- */
 
-static void add_focus(struct cmd_parse *parse, const char **foci, const char *option)
-{
-    if (!pm_view_add_focus(foci, parse->value))
-        cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
-}
-
 /* Of costs. False: the option is another one. */
 static bool take_profile_option(struct cmd_parse *parse, int key, struct export_request *request)
 {
@@ -247,10 +241,10 @@ static bool take_profile_option(struct cmd_parse *parse, int key, struct export_
         options->no_compensation = true;
         break;
     case OPT_FOCUS:
-        add_focus(parse, options->focus, "--focus");
+        cmd_take_focus(parse, options->focus);
         break;
     case OPT_ON:
-        add_focus(parse, options->on, "--on");
+        cmd_take_focus(parse, options->on);
         break;
     case OPT_COSTS:
         break;

@@ -144,12 +144,6 @@ static bool take_format(struct report_request *request, int key)
 static const enum pm_runner axis_kinds[] = {PM_RUNNER_NODE, PM_RUNNER_PROCESS, PM_RUNNER_RANK,
                                             PM_RUNNER_THREAD};
 
-static void add_focus(struct cmd_parse *parse, const char **foci, const char *option)
-{
-    if (!pm_view_add_focus(foci, parse->value))
-        cmd_usage_error(parse, "'%s' at most %d times", option, PM_VIEW_MAX_FOCI);
-}
-
 static bool take_time(struct cmd_parse *parse, struct pm_view_options *options, int key)
 {
     uint64_t n;
@@ -228,10 +222,10 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             options->no_compensation = true;
             break;
         case OPT_FOCUS:
-            add_focus(parse, options->focus, "--focus");
+            cmd_take_focus(parse, options->focus);
             break;
         case OPT_ON:
-            add_focus(parse, options->on, "--on");
+            cmd_take_focus(parse, options->on);
             break;
         case OPT_LIMIT:
             request->limit_given = cmd_number(parse, UINT32_MAX, &options->limit);
@@ -347,18 +341,11 @@ static int report_main(struct cmd_parse *parse)
     (SHOW_FORMAT_##word == SHOW_FORMAT_json ? (int)CMD_KEY_JSON \
                                             : (int)OPT_FORMAT + (int)SHOW_FORMAT_##word)
 
-/* "|loop|statement|..." */
-static const char by_words[] =
-#define BY(id, word, prose) "|" word
-#include "mapping/view/by.def"
-#undef BY
-    ;
-
 static const struct cmd_option pm_view_options[] = {
     {OPT_LEVEL, "level", "LEVEL",
      "show costs at this level of abstraction: source (default), base (the machine code), "
      "or another one of the archive"},
-    {OPT_BY, "by", by_words + 1,
+    {OPT_BY, "by", pm_view_by_words + 1,
      "what a row is; loop (default): each loop, and each function for its code outside its "
      "loops; array and variable: what the code touches; operation (default at level MPI): what is "
      "done, "

@@ -1,6 +1,8 @@
 /* Archives and looks, as options and operands name them (archives.h). */
 #include "archives.h"
 
+#include "mapping/view/view.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -105,6 +107,12 @@ bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look)
     else
         return false;
     return true;
+}
+
+void cmd_take_focus(struct cmd_parse *parse, const char **foci)
+{
+    if (!pm_view_add_focus(foci, parse->value))
+        cmd_usage_error(parse, "'--%s' at most %d times", parse->option, PM_VIEW_MAX_FOCI);
 }
 
 bool cmd_take_interval(struct cmd_parse *parse, int key, const char **from, const char **to)

@@ -37,6 +37,10 @@ enum { CMD_OPT_COLOR = CMD_KEY_FIRST + 100, CMD_OPT_WIDTH };
 bool cmd_take_look(struct cmd_parse *parse, int key, struct show_look *look);
 extern const char *const cmd_look_environment[]; /* of these commands */
 
+/* The value of --focus or --on, lent from the command line, behind those in foci, which has room
+ * for PM_VIEW_MAX_FOCI and a NULL. Too many are reported. */
+void cmd_take_focus(struct cmd_parse *parse, const char **foci);
+
 /* The same of a part of the run's time. */
 enum { CMD_OPT_FROM = CMD_OPT_WIDTH + 1, CMD_OPT_TO };
 #define CMD_INTERVAL_OPTIONS                                                                       \

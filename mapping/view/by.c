@@ -9,6 +9,12 @@ static const struct {
 #undef BY
 };
 
+const char pm_view_by_words[] =
+#define BY(id, word, prose) "|" word
+#include "by.def"
+#undef BY
+    ;
+
 const char *pm_view_by_word(enum pm_view_by by)
 {
     return bys[by].word;

@@ -348,6 +348,7 @@ void pm_view_release(struct pm_view *view);
 
 /* by.c: "loop", as --by has it; "loops and functions". */
 const char *pm_view_by_word(enum pm_view_by by);
+extern const char pm_view_by_words[]; /* "|loop|statement|..." */
 const char *pm_view_by_prose(enum pm_view_by by);
 
 /* metrics.c: which level and which metrics. */
