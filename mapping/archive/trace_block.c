@@ -53,23 +53,9 @@ void trace_change_stack(struct pm_trace_block *block, int to)
 
 /* --- reading --- */
 
-static enum pm_status damaged(struct pm_error *err, const char *what)
+enum pm_status trace_damaged(struct pm_error *err, const char *what)
 {
     return pm_error_set(err, PM_ERR_FORMAT, "block of a trace: %s", what);
-}
-
-static bool take_number(const unsigned char **at, const unsigned char *end, uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
-        unsigned char byte = *(*at)++;
-        number |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *ret_number = number;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* All of n bytes. */
@@ -80,7 +66,7 @@ static enum pm_status unpack_zlib(struct pm_trace_block *block, const unsigned c
     int result = uncompress(block->bytes, &got, data, len);
     if (result == Z_MEM_ERROR)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    return result == Z_OK && got == n ? PM_OK : damaged(err, "it cannot be unpacked");
+    return result == Z_OK && got == n ? PM_OK : trace_damaged(err, "it cannot be unpacked");
 }
 
 static enum pm_status unpack_zstd(struct pm_trace_block *block, const unsigned char *data,
@@ -91,7 +77,7 @@ static enum pm_status unpack_zstd(struct pm_trace_block *block, const unsigned c
     if (!block->unpacker)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     size_t got = ZSTD_decompressDCtx(block->unpacker, block->bytes, n, data, len);
-    return !ZSTD_isError(got) && got == n ? PM_OK : damaged(err, "it cannot be unpacked");
+    return !ZSTD_isError(got) && got == n ? PM_OK : trace_damaged(err, "it cannot be unpacked");
 }
 
 static enum pm_status unpack(struct pm_trace_block *block, const unsigned char *data, size_t len,
@@ -99,10 +85,10 @@ static enum pm_status unpack(struct pm_trace_block *block, const unsigned char *
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     if (len < 4)
-        return damaged(err, "it is cut");
+        return trace_damaged(err, "it is cut");
     size_t n = data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16 | (size_t)data[3] << 24;
     if (n == 0 || n > TRACE_LARGEST_BLOCK)
-        return damaged(err, "its length cannot be");
+        return trace_damaged(err, "its length cannot be");
     if (block->bytes_cap < n) {
         free(block->bytes);
         block->bytes = pm_alloc_array(n, 1);
@@ -124,12 +110,12 @@ static enum pm_status read_dictionary(struct pm_trace_block *block, const unsign
                                       struct pm_error *err)
 {
     uint64_t n, row;
-    if (!take_number(at, block->end, &n) || n > (uint64_t)(block->end - *at))
-        return damaged(err, "more sentences than fit");
+    if (!trace_take_number(at, block->end, &n) || n > (uint64_t)(block->end - *at))
+        return trace_damaged(err, "more sentences than fit");
     block->n_sentences = 0;
     for (uint64_t i = 0; i < n; i++) {
-        if (!take_number(at, block->end, &row) || row == 0 || row > UINT32_MAX)
-            return damaged(err, "a sentence's row cannot be");
+        if (!trace_take_number(at, block->end, &row) || row == 0 || row > UINT32_MAX)
+            return trace_damaged(err, "a sentence's row cannot be");
         if (!trace_grow(&block->sentences, block->n_sentences, &block->sentences_cap,
                         sizeof *block->sentences))
             return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
@@ -142,14 +128,15 @@ static enum pm_status read_frames(struct pm_trace_block *block, const unsigned c
                                   struct pm_error *err)
 {
     uint64_t n, word;
-    if (!take_number(at, block->end, &n) || n > (uint64_t)(block->end - *at))
-        return damaged(err, "more open frames than fit");
+    if (!trace_take_number(at, block->end, &n) || n > (uint64_t)(block->end - *at))
+        return trace_damaged(err, "more open frames than fit");
     block->stacks[TRACE_OWN].n = block->stacks[TRACE_FOREIGN].n = 0;
     for (uint64_t i = 0; i < n; i++) {
         struct trace_frame frame;
-        if (!take_number(at, block->end, &word) || !take_number(at, block->end, &frame.ticks) ||
-            !take_number(at, block->end, &frame.away) || word >> 2 >= block->n_sentences)
-            return damaged(err, "an open frame cannot be");
+        if (!trace_take_number(at, block->end, &word) ||
+            !trace_take_number(at, block->end, &frame.ticks) ||
+            !trace_take_number(at, block->end, &frame.away) || word >> 2 >= block->n_sentences)
+            return trace_damaged(err, "an open frame cannot be");
         frame.sentence = block->sentences[word >> 2];
         frame.flags = word & 3;
         if (!trace_push(&block->stacks[word >> 1 & 1], &frame))
@@ -164,17 +151,17 @@ enum pm_status pm_trace_block_read(struct pm_trace_block *block, const void *dat
     uint64_t n_tags = 0;
     enum pm_status status = unpack(block, data, len, err);
     const unsigned char *at = block->bytes;
-    if (status == PM_OK && (!take_number(&at, block->end, &block->clock) ||
-                            !take_number(&at, block->end, &block->away) ||
-                            !take_number(&at, block->end, &block->left)))
-        status = damaged(err, "it is cut");
+    if (status == PM_OK && (!trace_take_number(&at, block->end, &block->clock) ||
+                            !trace_take_number(&at, block->end, &block->away) ||
+                            !trace_take_number(&at, block->end, &block->left)))
+        status = trace_damaged(err, "it is cut");
     if (status == PM_OK)
         status = read_dictionary(block, &at, err);
     if (status == PM_OK)
         status = read_frames(block, &at, err);
     if (status == PM_OK &&
-        (!take_number(&at, block->end, &n_tags) || n_tags > (uint64_t)(block->end - at)))
-        status = damaged(err, "more tags than fit");
+        (!trace_take_number(&at, block->end, &n_tags) || n_tags > (uint64_t)(block->end - at)))
+        status = trace_damaged(err, "more tags than fit");
     if (status != PM_OK) {
         block->tag = block->tags_end = NULL;
         return status;
@@ -195,9 +182,9 @@ bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks
 {
     const unsigned char *tag = block->tag, *at = block->time;
     uint64_t word, flags = 0, time;
-    if (tag >= block->tags_end || !take_number(&tag, block->tags_end, &word) ||
-        (word == TRACE_TAG_FLAGS && !take_number(&tag, block->tags_end, &flags)) ||
-        !take_number(&at, block->end, &time))
+    if (tag >= block->tags_end || !trace_take_number(&tag, block->tags_end, &word) ||
+        (word == TRACE_TAG_FLAGS && !trace_take_number(&tag, block->tags_end, &flags)) ||
+        !trace_take_number(&at, block->end, &time))
         return false;
     *ret_ticks = flags & TRACE_FLAG_BACK ? block->clock - time : block->clock + time;
     return true;
@@ -208,7 +195,7 @@ static enum pm_status leave(struct pm_trace_block *block, int which, struct pm_e
 {
     struct trace_stack *stack = &block->stacks[which];
     if (stack->n == 0)
-        return damaged(err, "a leave has no enter");
+        return trace_damaged(err, "a leave has no enter");
     const struct trace_frame *frame = &stack->frames[--stack->n];
     uint64_t away = which == TRACE_OWN ? trace_away_now(block) - frame->away : 0;
     event->is_leave = true;
@@ -226,17 +213,17 @@ enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error
     *ret_has_event = block->tag < block->tags_end;
     if (!*ret_has_event)
         return PM_OK;
-    bool good = take_number(&block->tag, block->tags_end, &tag);
+    bool good = trace_take_number(&block->tag, block->tags_end, &tag);
     if (good && tag == TRACE_TAG_FLAGS)
-        good = take_number(&block->tag, block->tags_end, &flags) &&
-               take_number(&block->tag, block->tags_end, &tag);
+        good = trace_take_number(&block->tag, block->tags_end, &flags) &&
+               trace_take_number(&block->tag, block->tags_end, &tag);
     if (!good || tag == TRACE_TAG_FLAGS ||
         (tag >= TRACE_TAG_ENTER && tag - TRACE_TAG_ENTER >= block->n_sentences))
-        return damaged(err, "an event cannot be");
-    if (!take_number(&block->time, block->end, &time))
-        return damaged(err, "fewer times than events");
+        return trace_damaged(err, "an event cannot be");
+    if (!trace_take_number(&block->time, block->end, &time))
+        return trace_damaged(err, "fewer times than events");
     if (flags & TRACE_FLAG_BACK && time > block->clock)
-        return damaged(err, "a time is before the process's start");
+        return trace_damaged(err, "a time is before the process's start");
     block->clock = flags & TRACE_FLAG_BACK ? block->clock - time : block->clock + time;
     int which = flags & PM_TRACE_FOREIGN ? TRACE_FOREIGN : TRACE_OWN;
     trace_change_stack(block, which);

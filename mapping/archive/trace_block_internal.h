@@ -1,4 +1,4 @@
-/* What writing (trace_block_write.c) and reading blocks (trace_block.c) share. */
+/* What writing (trace_block_write.c) and reading blocks (trace_block.c, trace_shares.c) share. */
 #ifndef PM_TRACE_BLOCK_INTERNAL_H
 #define PM_TRACE_BLOCK_INTERNAL_H
 
@@ -69,6 +69,28 @@ static inline bool trace_push(struct trace_stack *stack, const struct trace_fram
     stack->frames[stack->n++] = *frame;
     return true;
 }
+
+/* Unsigned LEB128. False: the bytes end, or it has more than 64 bits. */
+static inline bool trace_take_number(const unsigned char **at, const unsigned char *end,
+                                     uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    if (*at < end && **at < 0x80) { /* most have one byte */
+        *ret_number = *(*at)++;
+        return true;
+    }
+    for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
+        unsigned char byte = *(*at)++;
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *ret_number = number;
+            return true;
+        }
+    }
+    return false;
+}
+
+PM_MUST_CHECK enum pm_status trace_damaged(struct pm_error *err, const char *what);
 
 /* To the stack of an event, at the block's time. */
 void trace_change_stack(struct pm_trace_block *block, int to);

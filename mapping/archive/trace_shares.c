@@ -94,33 +94,9 @@ struct walk {
     int64_t innermost; /* its number; NOBODY */
 };
 
-static enum pm_status damaged(struct pm_error *err, const char *what)
-{
-    return pm_error_set(err, PM_ERR_FORMAT, "block of a trace: %s", what);
-}
-
 static enum pm_status no_memory(struct pm_error *err)
 {
     return pm_error_set(err, PM_ERR_MEMORY, "out of memory for shares of a trace");
-}
-
-static inline bool take_number(const unsigned char **at, const unsigned char *end,
-                               uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    if (*at < end && **at < 0x80) {
-        *ret_number = *(*at)++;
-        return true;
-    }
-    for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
-        unsigned char byte = *(*at)++;
-        number |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *ret_number = number;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Room for n numbers. */
@@ -155,13 +131,13 @@ static enum pm_status read_dictionary(struct walk *w, const unsigned char **at,
                                       struct pm_error *err)
 {
     uint64_t n, row;
-    if (!take_number(at, w->end, &n) || n > (uint64_t)(w->end - *at))
-        return damaged(err, "more sentences than fit");
+    if (!trace_take_number(at, w->end, &n) || n > (uint64_t)(w->end - *at))
+        return trace_damaged(err, "more sentences than fit");
     if (!room_for_sentences(w->shares, n))
         return no_memory(err);
     for (uint64_t i = 0; i < n; i++) {
-        if (!take_number(at, w->end, &row) || row == 0 || row > UINT32_MAX)
-            return damaged(err, "a sentence's row cannot be");
+        if (!trace_take_number(at, w->end, &row) || row == 0 || row > UINT32_MAX)
+            return trace_damaged(err, "a sentence's row cannot be");
         w->shares->sentences[i] = (uint32_t)row;
     }
     w->n_sentences = (uint32_t)n;
@@ -181,12 +157,12 @@ static inline bool push(struct walk *w, int which, uint32_t number)
 static enum pm_status read_frames(struct walk *w, const unsigned char **at, struct pm_error *err)
 {
     uint64_t n, word, ticks, away;
-    if (!take_number(at, w->end, &n) || n > (uint64_t)(w->end - *at))
-        return damaged(err, "more open frames than fit");
+    if (!trace_take_number(at, w->end, &n) || n > (uint64_t)(w->end - *at))
+        return trace_damaged(err, "more open frames than fit");
     for (uint64_t i = 0; i < n; i++) {
-        if (!take_number(at, w->end, &word) || !take_number(at, w->end, &ticks) ||
-            !take_number(at, w->end, &away) || word >> 2 >= w->n_sentences)
-            return damaged(err, "an open frame cannot be");
+        if (!trace_take_number(at, w->end, &word) || !trace_take_number(at, w->end, &ticks) ||
+            !trace_take_number(at, w->end, &away) || word >> 2 >= w->n_sentences)
+            return trace_damaged(err, "an open frame cannot be");
         if (!push(w, word >> 1 & 1, (uint32_t)(word >> 2)))
             return no_memory(err);
     }
@@ -204,9 +180,9 @@ static enum pm_status begin(struct walk *w, const unsigned char *bytes, struct p
 {
     uint64_t away, left, n_tags;
     const unsigned char *at = bytes;
-    if (!take_number(&at, w->end, &w->clock) || !take_number(&at, w->end, &away) ||
-        !take_number(&at, w->end, &left))
-        return damaged(err, "it is cut");
+    if (!trace_take_number(&at, w->end, &w->clock) || !trace_take_number(&at, w->end, &away) ||
+        !trace_take_number(&at, w->end, &left))
+        return trace_damaged(err, "it is cut");
     w->is_away = left != 0;
     enum pm_status status = read_dictionary(w, &at, err);
     if (status != PM_OK)
@@ -214,8 +190,8 @@ static enum pm_status begin(struct walk *w, const unsigned char *bytes, struct p
     status = read_frames(w, &at, err);
     if (status != PM_OK)
         return status;
-    if (!take_number(&at, w->end, &n_tags) || n_tags > (uint64_t)(w->end - at))
-        return damaged(err, "more tags than fit");
+    if (!trace_take_number(&at, w->end, &n_tags) || n_tags > (uint64_t)(w->end - at))
+        return trace_damaged(err, "more tags than fit");
     w->tag = at;
     w->tags_end = w->time = at + n_tags;
     find_innermost(w);
@@ -331,11 +307,11 @@ static inline enum pm_status change(struct walk *w, uint64_t tag, uint64_t flags
     w->is_away = which == TRACE_FOREIGN;
     if (tag == TRACE_TAG_LEAVE) {
         if (w->n_open[which] == 0)
-            return damaged(err, "a leave has no enter");
+            return trace_damaged(err, "a leave has no enter");
         w->n_open[which]--;
     } else {
         if (tag == TRACE_TAG_FLAGS || tag - TRACE_TAG_ENTER >= w->n_sentences)
-            return damaged(err, "an event cannot be");
+            return trace_damaged(err, "an event cannot be");
         if (!push(w, which, (uint32_t)(tag - TRACE_TAG_ENTER)))
             return no_memory(err);
     }
@@ -347,14 +323,14 @@ static enum pm_status walk_events(struct walk *w, struct pm_error *err)
 {
     while (w->tag < w->tags_end) {
         uint64_t tag, flags = 0, time;
-        bool good = take_number(&w->tag, w->tags_end, &tag);
+        bool good = trace_take_number(&w->tag, w->tags_end, &tag);
         if (good && tag == TRACE_TAG_FLAGS)
-            good = take_number(&w->tag, w->tags_end, &flags) &&
-                   take_number(&w->tag, w->tags_end, &tag);
+            good = trace_take_number(&w->tag, w->tags_end, &flags) &&
+                   trace_take_number(&w->tag, w->tags_end, &tag);
         if (!good)
-            return damaged(err, "an event cannot be");
-        if (!take_number(&w->time, w->end, &time))
-            return damaged(err, "fewer times than events");
+            return trace_damaged(err, "an event cannot be");
+        if (!trace_take_number(&w->time, w->end, &time))
+            return trace_damaged(err, "fewer times than events");
         w->clock = flags & TRACE_FLAG_BACK ? w->clock - time : w->clock + time;
         if (!pass(w, w->clock))
             return no_memory(err);
