@@ -262,9 +262,7 @@ static enum pm_status need_times(struct costs_reader *r)
         return damaged_times(r);
     if (status != PM_OK)
         return load_no_memory(r->load);
-    return step == SQLITE_ROW || step == SQLITE_DONE
-               ? PM_OK
-               : pm_archive_error(r->load->archive, r->load->err);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? PM_OK : load_database_error(r->load);
 }
 
 static bool is_of_interval(const struct costs_reader *r)
@@ -436,13 +434,13 @@ static enum pm_status read_all(struct costs_reader *r, const char *sql,
 {
     sqlite3_stmt *row;
     if (sqlite3_prepare_v2(r->load->db, sql, -1, &row, NULL) != SQLITE_OK)
-        return pm_archive_error(r->load->archive, r->load->err);
+        return load_database_error(r->load);
     enum pm_status status = PM_OK;
     int step = SQLITE_DONE;
     while (status == PM_OK && (step = sqlite3_step(row)) == SQLITE_ROW)
         status = read(r, row);
     if (status == PM_OK && step != SQLITE_DONE)
-        status = pm_archive_error(r->load->archive, r->load->err);
+        status = load_database_error(r->load);
     sqlite3_finalize(row);
     return status;
 }
@@ -524,7 +522,7 @@ static enum pm_status prepare_times(struct costs_reader *r)
     return !is_of_interval(r) || !r->load->data->has_times ||
                    sqlite3_prepare_v2(r->load->db, sql, -1, &r->find_times, NULL) == SQLITE_OK
                ? PM_OK
-               : pm_archive_error(r->load->archive, r->load->err);
+               : load_database_error(r->load);
 }
 
 static enum pm_status read_again(struct costs_reader *r)

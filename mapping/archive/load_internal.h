@@ -1,5 +1,4 @@
-/* What the parts of the loader share: load.c reads the graph, load_tables.c what is known of
- * runs. */
+/* What the parts of the loader share. load.c has the order in which an archive is read. */
 #ifndef PM_LOAD_INTERNAL_H
 #define PM_LOAD_INTERNAL_H
 
@@ -52,6 +51,7 @@ struct load_sites_text {
 
 struct loader {
     const char *path;
+    unsigned flags; /* PM_ARCHIVE_LOAD_* */
     struct pm_error *err;
     struct pm_archive *archive;
     sqlite3 *db; /* archive's */
@@ -62,15 +62,23 @@ struct loader {
     int64_t *sentence_ids; /* by position in the graph */
     uint32_t cap_sentence_ids, cap_attributes, n_sites;
     struct load_sites_text *sites;
-    bool has_sentence_nouns, with_causes, merges;
+    pm_index n_connected; /* sentences whose mappings are in the graph */
+    bool has_sentence_nouns;
     /* of contexts in the graph, by their order in the file; taken by who keeps it */
     pm_index *position;
 };
 
+/* --- load_rows.c --- */
 /* All reports of damage come through here: a handy breakpoint. */
 enum pm_status load_damaged(struct loader *load, const char *format, ...) PM_PRINTF(2, 3);
 enum pm_status load_no_memory(struct loader *load);
-int64_t load_number(sqlite3_stmt *row, int column); /* NULL: PM_UNKNOWN */
+enum pm_status load_database_error(struct loader *load);
+/* One after the other, until one fails. */
+typedef enum pm_status (*load_step)(struct loader *load);
+PM_MUST_CHECK enum pm_status load_in_steps(struct loader *load, const load_step *steps, size_t n);
+
+int64_t load_number(sqlite3_stmt *row, int column);        /* NULL: PM_UNKNOWN */
+uint32_t load_small_number(sqlite3_stmt *row, int column); /* 0 where it is none of 32 bits */
 /* A string that lives as long as the data; NULL when memory ends. */
 const char *load_keep(struct loader *load, sqlite3_stmt *row, int column);
 /* The same of words that tables print as they are: names of metrics, units, modes, kinds. */
@@ -83,12 +91,29 @@ PM_MUST_CHECK enum pm_status load_enter(struct loader *load, struct pm_index_map
                                         sqlite3_stmt *row, pm_index position, const char *what);
 /* Room for one more of data->NAME, at doubling sizes (n is a power of two or 0 when it is full). */
 PM_MUST_CHECK bool load_room(void *array_pointer, uint32_t n, size_t item_bytes);
+
+/* --- load_nouns.c: with lookups prepared --- */
+PM_MUST_CHECK enum pm_status load_prepare_lookups(struct loader *load);
+void load_finish_lookups(struct loader *load);
 /* The noun of that id, with its ancestors. */
 PM_MUST_CHECK enum pm_status load_need_noun(struct loader *load, int64_t id, pm_index *ret_noun);
 PM_MUST_CHECK enum pm_status load_need_sentence(struct loader *load, int64_t id,
                                                 pm_index *ret_sentence);
+/* Readers of rows whose column 0 is the id. */
+enum pm_status load_read_noun(struct loader *load, sqlite3_stmt *row);
+enum pm_status load_read_sentence(struct loader *load, sqlite3_stmt *row);
+/* When all sentences that are wanted are there: their call sites and mappings; seals the graph. */
+PM_MUST_CHECK enum pm_status load_connect(struct loader *load);
+
+/* load_contexts.c */
+PM_MUST_CHECK enum pm_status load_contexts_and_costs(struct loader *load);
 /* load_sites.c: when contexts are there, before mappings. */
 PM_MUST_CHECK enum pm_status load_call_sites(struct loader *load);
+
+/* --- load_kept.c --- */
+/* The file, and what finds its threads, metrics and contexts, are the data's from now on. */
+PM_MUST_CHECK enum pm_status load_keep_open(struct loader *load);
+void load_release_kept(struct load_kept *kept);
 
 /* load_costs.c. position: of contexts in the graph, by their order in the file. merge: processes of
  * one program share their costs. */

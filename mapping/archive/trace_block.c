@@ -53,11 +53,6 @@ void trace_change_stack(struct pm_trace_block *block, int to)
 
 /* --- reading --- */
 
-enum pm_status trace_damaged(struct pm_error *err, const char *what)
-{
-    return pm_error_set(err, PM_ERR_FORMAT, "block of a trace: %s", what);
-}
-
 /* All of n bytes. */
 static enum pm_status unpack_zlib(struct pm_trace_block *block, const unsigned char *data,
                                   size_t len, size_t n, struct pm_error *err)
@@ -81,7 +76,7 @@ static enum pm_status unpack_zstd(struct pm_trace_block *block, const unsigned c
 }
 
 static enum pm_status unpack(struct pm_trace_block *block, const unsigned char *data, size_t len,
-                             struct pm_error *err)
+                             struct pm_error *err, size_t *ret_n)
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     if (len < 4)
@@ -99,95 +94,90 @@ static enum pm_status unpack(struct pm_trace_block *block, const unsigned char *
     bool is_zstd = len >= 4 + sizeof zstd && memcmp(data + 4, zstd, sizeof zstd) == 0;
     enum pm_status status = is_zstd ? unpack_zstd(block, data + 4, len - 4, n, err)
                                     : unpack_zlib(block, data + 4, len - 4, n, err);
+    *ret_n = n;
+    return status;
+}
+
+static enum pm_status no_memory(struct pm_error *err)
+{
+    return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+static enum pm_status read_dictionary(struct pm_trace_block *block, struct pm_error *err)
+{
+    enum pm_status status = trace_read_n_sentences(&block->cursor, err);
+    for (size_t i = 0; status == PM_OK && i < block->cursor.n_sentences; i++) {
+        if (!trace_grow(&block->sentences, i, &block->sentences_cap, sizeof *block->sentences))
+            return no_memory(err);
+        status = trace_read_sentence(&block->cursor, err, &block->sentences[i]);
+    }
+    return status;
+}
+
+static enum pm_status read_frames(struct pm_trace_block *block, struct pm_error *err)
+{
+    uint64_t n;
+    enum pm_status status = trace_read_n_frames(&block->cursor, err, &n);
+    block->stacks[TRACE_OWN].n = block->stacks[TRACE_FOREIGN].n = 0;
+    for (uint64_t i = 0; status == PM_OK && i < n; i++) {
+        struct trace_open open;
+        status = trace_read_frame(&block->cursor, err, &open);
+        if (status != PM_OK)
+            return status;
+        struct trace_frame frame = {block->sentences[open.number], open.flags, open.ticks,
+                                    open.away};
+        if (!trace_push(&block->stacks[open.stack], &frame))
+            return no_memory(err);
+    }
+    return status;
+}
+
+static enum pm_status read_head(struct pm_trace_block *block, size_t len, struct pm_error *err)
+{
+    enum pm_status status =
+        trace_read_start(&block->cursor, block->bytes, len, err, &block->away, &block->left);
     if (status != PM_OK)
         return status;
-    block->tag = block->bytes;
-    block->end = block->bytes + n;
-    return PM_OK;
-}
-
-static enum pm_status read_dictionary(struct pm_trace_block *block, const unsigned char **at,
-                                      struct pm_error *err)
-{
-    uint64_t n, row;
-    if (!trace_take_number(at, block->end, &n) || n > (uint64_t)(block->end - *at))
-        return trace_damaged(err, "more sentences than fit");
-    block->n_sentences = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        if (!trace_take_number(at, block->end, &row) || row == 0 || row > UINT32_MAX)
-            return trace_damaged(err, "a sentence's row cannot be");
-        if (!trace_grow(&block->sentences, block->n_sentences, &block->sentences_cap,
-                        sizeof *block->sentences))
-            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-        block->sentences[block->n_sentences++] = (uint32_t)row;
-    }
-    return PM_OK;
-}
-
-static enum pm_status read_frames(struct pm_trace_block *block, const unsigned char **at,
-                                  struct pm_error *err)
-{
-    uint64_t n, word;
-    if (!trace_take_number(at, block->end, &n) || n > (uint64_t)(block->end - *at))
-        return trace_damaged(err, "more open frames than fit");
-    block->stacks[TRACE_OWN].n = block->stacks[TRACE_FOREIGN].n = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        struct trace_frame frame;
-        if (!trace_take_number(at, block->end, &word) ||
-            !trace_take_number(at, block->end, &frame.ticks) ||
-            !trace_take_number(at, block->end, &frame.away) || word >> 2 >= block->n_sentences)
-            return trace_damaged(err, "an open frame cannot be");
-        frame.sentence = block->sentences[word >> 2];
-        frame.flags = word & 3;
-        if (!trace_push(&block->stacks[word >> 1 & 1], &frame))
-            return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    }
-    return PM_OK;
+    status = read_dictionary(block, err);
+    if (status != PM_OK)
+        return status;
+    status = read_frames(block, err);
+    if (status != PM_OK)
+        return status;
+    block->clock = block->cursor.clock;
+    return trace_read_n_tags(&block->cursor, err);
 }
 
 enum pm_status pm_trace_block_read(struct pm_trace_block *block, const void *data, size_t len,
                                    struct pm_error *err)
 {
-    uint64_t n_tags = 0;
-    enum pm_status status = unpack(block, data, len, err);
-    const unsigned char *at = block->bytes;
-    if (status == PM_OK && (!trace_take_number(&at, block->end, &block->clock) ||
-                            !trace_take_number(&at, block->end, &block->away) ||
-                            !trace_take_number(&at, block->end, &block->left)))
-        status = trace_damaged(err, "it is cut");
+    size_t n = 0;
+    enum pm_status status = unpack(block, data, len, err, &n);
     if (status == PM_OK)
-        status = read_dictionary(block, &at, err);
-    if (status == PM_OK)
-        status = read_frames(block, &at, err);
-    if (status == PM_OK &&
-        (!trace_take_number(&at, block->end, &n_tags) || n_tags > (uint64_t)(block->end - at)))
-        status = trace_damaged(err, "more tags than fit");
-    if (status != PM_OK) {
-        block->tag = block->tags_end = NULL;
-        return status;
-    }
-    block->tag = at;
-    block->tags_end = block->time = at + n_tags;
-    return PM_OK;
+        status = read_head(block, n, err);
+    if (status != PM_OK)
+        block->cursor.tag = block->cursor.tags_end = NULL;
+    return status;
 }
 
 void pm_trace_block_bytes(const struct pm_trace_block *block, const void **ret_bytes,
                           size_t *ret_len)
 {
     *ret_bytes = block->bytes;
-    *ret_len = (size_t)(block->end - block->bytes);
+    *ret_len = (size_t)(block->cursor.end - block->bytes);
 }
 
 bool pm_trace_block_peek(const struct pm_trace_block *block, uint64_t *ret_ticks)
 {
-    const unsigned char *tag = block->tag, *at = block->time;
-    uint64_t word, flags = 0, time;
-    if (tag >= block->tags_end || !trace_take_number(&tag, block->tags_end, &word) ||
-        (word == TRACE_TAG_FLAGS && !trace_take_number(&tag, block->tags_end, &flags)) ||
-        !trace_take_number(&at, block->end, &time))
-        return false;
-    *ret_ticks = flags & TRACE_FLAG_BACK ? block->clock - time : block->clock + time;
-    return true;
+    struct trace_cursor ahead = block->cursor;
+    uint64_t tag = 0;
+    unsigned flags = 0;
+    struct pm_error ignored = {0};
+    bool good =
+        ahead.tag < ahead.tags_end && trace_take_event(&ahead, &ignored, &tag, &flags) == PM_OK;
+    if (good)
+        *ret_ticks = ahead.clock;
+    return good;
 }
 
 static enum pm_status leave(struct pm_trace_block *block, int which, struct pm_error *err,
@@ -209,28 +199,21 @@ static enum pm_status leave(struct pm_trace_block *block, int which, struct pm_e
 enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error *err,
                                    struct pm_trace_tick *ret_event, bool *ret_has_event)
 {
-    uint64_t tag, flags = 0, time;
-    *ret_has_event = block->tag < block->tags_end;
+    uint64_t tag = 0;
+    unsigned flags = 0;
+    *ret_has_event = block->cursor.tag < block->cursor.tags_end;
     if (!*ret_has_event)
         return PM_OK;
-    bool good = trace_take_number(&block->tag, block->tags_end, &tag);
-    if (good && tag == TRACE_TAG_FLAGS)
-        good = trace_take_number(&block->tag, block->tags_end, &flags) &&
-               trace_take_number(&block->tag, block->tags_end, &tag);
-    if (!good || tag == TRACE_TAG_FLAGS ||
-        (tag >= TRACE_TAG_ENTER && tag - TRACE_TAG_ENTER >= block->n_sentences))
-        return trace_damaged(err, "an event cannot be");
-    if (!trace_take_number(&block->time, block->end, &time))
-        return trace_damaged(err, "fewer times than events");
-    if (flags & TRACE_FLAG_BACK && time > block->clock)
-        return trace_damaged(err, "a time is before the process's start");
-    block->clock = flags & TRACE_FLAG_BACK ? block->clock - time : block->clock + time;
+    enum pm_status status = trace_take_event(&block->cursor, err, &tag, &flags);
+    if (status != PM_OK)
+        return status;
+    block->clock = block->cursor.clock;
     int which = flags & PM_TRACE_FOREIGN ? TRACE_FOREIGN : TRACE_OWN;
     trace_change_stack(block, which);
     struct trace_stack *stack = &block->stacks[which];
     *ret_event = (struct pm_trace_tick){.flags = flags & TRACE_KEPT_FLAGS, .ticks = block->clock};
     if (tag == TRACE_TAG_LEAVE) {
-        enum pm_status status = leave(block, which, err, ret_event);
+        status = leave(block, which, err, ret_event);
         ret_event->depth = (uint32_t)stack->n;
         return status;
     }
@@ -238,7 +221,7 @@ enum pm_status pm_trace_block_next(struct pm_trace_block *block, struct pm_error
     ret_event->depth = (uint32_t)stack->n;
     struct trace_frame frame = {ret_event->sentence, ret_event->flags, block->clock,
                                 trace_away_now(block)};
-    return trace_push(stack, &frame) ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    return trace_push(stack, &frame) ? PM_OK : no_memory(err);
 }
 
 bool pm_trace_block_open_frame(const struct pm_trace_block *block, size_t i,

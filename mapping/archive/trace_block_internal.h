@@ -1,4 +1,5 @@
-/* What writing (trace_block_write.c) and reading blocks (trace_block.c, trace_shares.c) share. */
+/* What writing (trace_block_write.c) and reading blocks (trace_block.c, trace_shares.c) share.
+ * trace_read.c and trace_take_event() are the only ones that know the bytes of a block. */
 #ifndef PM_TRACE_BLOCK_INTERNAL_H
 #define PM_TRACE_BLOCK_INTERNAL_H
 
@@ -44,6 +45,13 @@ struct trace_writing {
     struct pm_trace_block_about about;
 };
 
+/* Where the reading of an unpacked block is. While the head is read, `tag` is behind what was. */
+struct trace_cursor {
+    const unsigned char *tag, *tags_end, *time, *end;
+    uint64_t clock; /* of the latest event */
+    size_t n_sentences;
+};
+
 struct pm_trace_block {
     struct trace_stack stacks[TRACE_N_STACKS];
     uint64_t clock, away,
@@ -53,11 +61,11 @@ struct pm_trace_block {
     struct trace_writing writing;
     /* reading: the block unpacked */
     uint32_t *sentences; /* the dictionary */
-    size_t n_sentences, sentences_cap;
+    size_t sentences_cap;
     void *unpacker;
     unsigned char *bytes;
     size_t bytes_cap;
-    const unsigned char *tag, *tags_end, *time, *end;
+    struct trace_cursor cursor;
 };
 
 PM_MUST_CHECK bool trace_grow(void *array_pointer, size_t n, size_t *cap, size_t item_bytes);
@@ -91,6 +99,53 @@ static inline bool trace_take_number(const unsigned char **at, const unsigned ch
 }
 
 PM_MUST_CHECK enum pm_status trace_damaged(struct pm_error *err, const char *what);
+
+/* --- trace_read.c: the head of a block, in this order; what is not sound is refused --- */
+PM_MUST_CHECK enum pm_status trace_read_start(struct trace_cursor *cursor, const void *bytes,
+                                              size_t len, struct pm_error *err, uint64_t *ret_away,
+                                              uint64_t *ret_left);
+/* So many sentences, then the row of each. */
+PM_MUST_CHECK enum pm_status trace_read_n_sentences(struct trace_cursor *cursor,
+                                                    struct pm_error *err);
+PM_MUST_CHECK enum pm_status trace_read_sentence(struct trace_cursor *cursor, struct pm_error *err,
+                                                 uint32_t *ret_row);
+/* So many frames, then each. */
+struct trace_open {
+    size_t number; /* its sentence, in the dictionary */
+    int stack;
+    unsigned flags;
+    uint64_t ticks, away;
+};
+PM_MUST_CHECK enum pm_status trace_read_n_frames(struct trace_cursor *cursor, struct pm_error *err,
+                                                 uint64_t *ret_n);
+PM_MUST_CHECK enum pm_status trace_read_frame(struct trace_cursor *cursor, struct pm_error *err,
+                                              struct trace_open *ret_frame);
+PM_MUST_CHECK enum pm_status trace_read_n_tags(struct trace_cursor *cursor, struct pm_error *err);
+
+/* The next event, of which there has to be one; the cursor's clock is when. ret_tag:
+ * TRACE_TAG_LEAVE, or TRACE_TAG_ENTER + its sentence's number. Each event of a trace that is read
+ * comes here. */
+static inline PM_MUST_CHECK enum pm_status trace_take_event(struct trace_cursor *c,
+                                                            struct pm_error *err, uint64_t *ret_tag,
+                                                            unsigned *ret_flags)
+{
+    uint64_t tag, flags = 0, time;
+    bool good = trace_take_number(&c->tag, c->tags_end, &tag);
+    if (good && tag == TRACE_TAG_FLAGS)
+        good = trace_take_number(&c->tag, c->tags_end, &flags) &&
+               trace_take_number(&c->tag, c->tags_end, &tag);
+    if (!good || tag == TRACE_TAG_FLAGS ||
+        (tag >= TRACE_TAG_ENTER && tag - TRACE_TAG_ENTER >= c->n_sentences))
+        return trace_damaged(err, "an event cannot be");
+    if (!trace_take_number(&c->time, c->end, &time))
+        return trace_damaged(err, "fewer times than events");
+    if (flags & TRACE_FLAG_BACK && time > c->clock)
+        return trace_damaged(err, "a time is before the process's start");
+    c->clock = flags & TRACE_FLAG_BACK ? c->clock - time : c->clock + time;
+    *ret_tag = tag;
+    *ret_flags = (unsigned)flags;
+    return PM_OK;
+}
 
 /* To the stack of an event, at the block's time. */
 void trace_change_stack(struct pm_trace_block *block, int to);

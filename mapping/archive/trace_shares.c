@@ -85,10 +85,9 @@ bool pm_trace_shares_add(struct pm_trace_shares *shares, uint32_t sentence, uint
 struct walk {
     const struct pm_trace_stretch *stretch;
     struct pm_trace_shares *shares;
-    const unsigned char *tag, *tags_end, *time, *end;
-    uint32_t n_sentences, n_open[2], n_touched;
+    struct trace_cursor cursor;
+    uint32_t n_open[2], n_touched;
     bool is_away;    /* on foreign stacks */
-    uint64_t clock;  /* of the latest event, as it is said */
     uint64_t latest; /* up to here time was given to somebody */
     uint64_t step, step_end_ticks;
     int64_t innermost; /* its number; NOBODY */
@@ -127,21 +126,14 @@ static bool room_for_sentences(struct pm_trace_shares *shares, uint64_t n)
     return shares->ticks_of && shares->touched;
 }
 
-static enum pm_status read_dictionary(struct walk *w, const unsigned char **at,
-                                      struct pm_error *err)
+static enum pm_status read_dictionary(struct walk *w, struct pm_error *err)
 {
-    uint64_t n, row;
-    if (!trace_take_number(at, w->end, &n) || n > (uint64_t)(w->end - *at))
-        return trace_damaged(err, "more sentences than fit");
-    if (!room_for_sentences(w->shares, n))
+    enum pm_status status = trace_read_n_sentences(&w->cursor, err);
+    if (status == PM_OK && !room_for_sentences(w->shares, w->cursor.n_sentences))
         return no_memory(err);
-    for (uint64_t i = 0; i < n; i++) {
-        if (!trace_take_number(at, w->end, &row) || row == 0 || row > UINT32_MAX)
-            return trace_damaged(err, "a sentence's row cannot be");
-        w->shares->sentences[i] = (uint32_t)row;
-    }
-    w->n_sentences = (uint32_t)n;
-    return PM_OK;
+    for (size_t i = 0; status == PM_OK && i < w->cursor.n_sentences; i++)
+        status = trace_read_sentence(&w->cursor, err, &w->shares->sentences[i]);
+    return status;
 }
 
 static inline bool push(struct walk *w, int which, uint32_t number)
@@ -154,19 +146,17 @@ static inline bool push(struct walk *w, int which, uint32_t number)
     return true;
 }
 
-static enum pm_status read_frames(struct walk *w, const unsigned char **at, struct pm_error *err)
+static enum pm_status read_frames(struct walk *w, struct pm_error *err)
 {
-    uint64_t n, word, ticks, away;
-    if (!trace_take_number(at, w->end, &n) || n > (uint64_t)(w->end - *at))
-        return trace_damaged(err, "more open frames than fit");
-    for (uint64_t i = 0; i < n; i++) {
-        if (!trace_take_number(at, w->end, &word) || !trace_take_number(at, w->end, &ticks) ||
-            !trace_take_number(at, w->end, &away) || word >> 2 >= w->n_sentences)
-            return trace_damaged(err, "an open frame cannot be");
-        if (!push(w, word >> 1 & 1, (uint32_t)(word >> 2)))
+    uint64_t n;
+    enum pm_status status = trace_read_n_frames(&w->cursor, err, &n);
+    for (uint64_t i = 0; status == PM_OK && i < n; i++) {
+        struct trace_open open;
+        status = trace_read_frame(&w->cursor, err, &open);
+        if (status == PM_OK && !push(w, open.stack, (uint32_t)open.number))
             return no_memory(err);
     }
-    return PM_OK;
+    return status;
 }
 
 static inline void find_innermost(struct walk *w)
@@ -176,26 +166,21 @@ static inline void find_innermost(struct walk *w)
     w->innermost = n ? (int64_t)w->shares->open[which][n - 1] : NOBODY;
 }
 
-static enum pm_status begin(struct walk *w, const unsigned char *bytes, struct pm_error *err)
+static enum pm_status begin(struct walk *w, const void *bytes, size_t len, struct pm_error *err)
 {
-    uint64_t away, left, n_tags;
-    const unsigned char *at = bytes;
-    if (!trace_take_number(&at, w->end, &w->clock) || !trace_take_number(&at, w->end, &away) ||
-        !trace_take_number(&at, w->end, &left))
-        return trace_damaged(err, "it is cut");
+    uint64_t away, left;
+    enum pm_status status = trace_read_start(&w->cursor, bytes, len, err, &away, &left);
+    if (status != PM_OK)
+        return status;
+    status = read_dictionary(w, err);
+    if (status != PM_OK)
+        return status;
+    status = read_frames(w, err);
+    if (status != PM_OK)
+        return status;
     w->is_away = left != 0;
-    enum pm_status status = read_dictionary(w, &at, err);
-    if (status != PM_OK)
-        return status;
-    status = read_frames(w, &at, err);
-    if (status != PM_OK)
-        return status;
-    if (!trace_take_number(&at, w->end, &n_tags) || n_tags > (uint64_t)(w->end - at))
-        return trace_damaged(err, "more tags than fit");
-    w->tag = at;
-    w->tags_end = w->time = at + n_tags;
     find_innermost(w);
-    return PM_OK;
+    return trace_read_n_tags(&w->cursor, err);
 }
 
 /* --- steps --- */
@@ -300,20 +285,16 @@ static inline bool pass(struct walk *w, uint64_t until)
 
 /* --- events --- */
 
-static inline enum pm_status change(struct walk *w, uint64_t tag, uint64_t flags,
+static inline enum pm_status change(struct walk *w, uint64_t tag, unsigned flags,
                                     struct pm_error *err)
 {
     int which = flags & PM_TRACE_FOREIGN ? TRACE_FOREIGN : TRACE_OWN;
     w->is_away = which == TRACE_FOREIGN;
-    if (tag == TRACE_TAG_LEAVE) {
-        if (w->n_open[which] == 0)
-            return trace_damaged(err, "a leave has no enter");
-        w->n_open[which]--;
-    } else {
-        if (tag == TRACE_TAG_FLAGS || tag - TRACE_TAG_ENTER >= w->n_sentences)
-            return trace_damaged(err, "an event cannot be");
+    if (tag != TRACE_TAG_LEAVE) {
         if (!push(w, which, (uint32_t)(tag - TRACE_TAG_ENTER)))
             return no_memory(err);
+    } else if (w->n_open[which]-- == 0) {
+        return trace_damaged(err, "a leave has no enter");
     }
     find_innermost(w);
     return PM_OK;
@@ -321,20 +302,15 @@ static inline enum pm_status change(struct walk *w, uint64_t tag, uint64_t flags
 
 static enum pm_status walk_events(struct walk *w, struct pm_error *err)
 {
-    while (w->tag < w->tags_end) {
-        uint64_t tag, flags = 0, time;
-        bool good = trace_take_number(&w->tag, w->tags_end, &tag);
-        if (good && tag == TRACE_TAG_FLAGS)
-            good = trace_take_number(&w->tag, w->tags_end, &flags) &&
-                   trace_take_number(&w->tag, w->tags_end, &tag);
-        if (!good)
-            return trace_damaged(err, "an event cannot be");
-        if (!trace_take_number(&w->time, w->end, &time))
-            return trace_damaged(err, "fewer times than events");
-        w->clock = flags & TRACE_FLAG_BACK ? w->clock - time : w->clock + time;
-        if (!pass(w, w->clock))
+    while (w->cursor.tag < w->cursor.tags_end) {
+        uint64_t tag = 0;
+        unsigned flags = 0;
+        enum pm_status status = trace_take_event(&w->cursor, err, &tag, &flags);
+        if (status != PM_OK)
+            return status;
+        if (!pass(w, w->cursor.clock))
             return no_memory(err);
-        enum pm_status status = change(w, tag, flags, err);
+        status = change(w, tag, flags, err);
         if (status != PM_OK)
             return status;
     }
@@ -345,13 +321,12 @@ enum pm_status pm_trace_block_shares(const void *bytes, size_t len,
                                      const struct pm_trace_stretch *stretch, struct pm_error *err,
                                      struct pm_trace_shares *shares, uint64_t *ret_latest_ticks)
 {
-    struct walk w = {
-        .stretch = stretch, .shares = shares, .end = (const unsigned char *)bytes + len};
+    struct walk w = {.stretch = stretch, .shares = shares};
     PM_ASSERT(stretch->level <= PM_TRACE_MAX_LEVEL && stretch->clock.tick_hz > 0);
-    enum pm_status status = begin(&w, bytes, err);
+    enum pm_status status = begin(&w, bytes, len, err);
     if (status != PM_OK)
         return status;
-    w.latest = stretch->before_ticks ? stretch->before_ticks : w.clock;
+    w.latest = stretch->before_ticks ? stretch->before_ticks : w.cursor.clock;
     enter_step(&w);
     status = walk_events(&w, err);
     if (status != PM_OK && shares->ticks_of) /* what was begun is nobody's */
