@@ -234,6 +234,7 @@ enum pm_status session_run(struct session *session, struct session_notes *notes,
                                           .kernel = session->kernel,
                                           .manifest = &session->manifest,
                                           .notes = notes};
+    session_machine_begin(&session->machine);
     enum pm_status status = session_start(&launch, err, ret_end);
     session_kernel_free(session->kernel);
     session->kernel = NULL;
@@ -260,7 +261,9 @@ enum pm_status session_finish(struct session *session, const struct session_end 
                               struct session_findings *ret_findings)
 {
     const struct session_output *output = &session->output;
-    enum pm_status status = pm_manifest_write(output->run_dir, &session->manifest, err);
+    enum pm_status status = session_machine_end(&session->machine, &session->manifest)
+                                ? pm_manifest_write(output->run_dir, &session->manifest, err)
+                                : no_memory(err);
     if (!output->collect)
         session_pack_rest(output->run_dir);
     session_find(output->run_dir, &session->manifest, !output->collect, notes, ret_findings);

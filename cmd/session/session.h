@@ -24,6 +24,7 @@
  *                                               processes' control chunks; client: the other end
  *   kernel      what the kernel writes          kernel_files: whose bytes these are
  *   pack        packs run files meanwhile       findings: what the run files say; notes
+ *   machine     what it ran on
  */
 #ifndef PM_SESSION_H
 #define PM_SESSION_H
@@ -33,6 +34,7 @@
 #include "findings.h"
 #include "job.h"
 #include "kernel.h"
+#include "machine.h"
 #include "output.h"
 #include "program.h"
 #include "question.h"
@@ -69,6 +71,7 @@ struct session {
     struct mode_names *names;   /* kept for those who change modes */
     struct mode_needs needs;    /* of the question */
     struct session_instant prepared;
+    struct session_machine machine;
     struct session_control *control;
     struct session_kernel *kernel;
 };

@@ -63,11 +63,17 @@ static const struct {
     const char *label;
     bool wraps;
 } lines[SHOW_N_FACT_KINDS] = {
-    [SHOW_FACT_MORE_RUNS] = {"  ", false}, [SHOW_FACT_SAMPLING] = {"  ", false},
-    [SHOW_FACT_MEASURING] = {"  ", true},  [SHOW_FACT_PREEMPTED] = {"  ", true},
-    [SHOW_FACT_MODES] = {"  ", true},      [SHOW_FACT_WARNING] = {"  warning: ", true},
-    [SHOW_FACT_VIEW] = {"\n", false},      [SHOW_FACT_FOLDED] = {"", false},
-    [SHOW_FACT_FOCUS] = {"", false},       [SHOW_FACT_NOTE] = {"  note: ", true},
+    [SHOW_FACT_MORE_RUNS] = {"  ", false},
+    [SHOW_FACT_SAMPLING] = {"  ", false},
+    [SHOW_FACT_MACHINE] = {"  ", true},
+    [SHOW_FACT_MEASURING] = {"  ", true},
+    [SHOW_FACT_PREEMPTED] = {"  ", true},
+    [SHOW_FACT_MODES] = {"  ", true},
+    [SHOW_FACT_WARNING] = {"  warning: ", true},
+    [SHOW_FACT_VIEW] = {"\n", false},
+    [SHOW_FACT_FOLDED] = {"", false},
+    [SHOW_FACT_FOCUS] = {"", false},
+    [SHOW_FACT_NOTE] = {"  note: ", true},
 };
 
 static void put_fact(void *context, enum show_fact_kind kind, const char *text)

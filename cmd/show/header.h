@@ -16,6 +16,7 @@ enum show_fact_kind {
     SHOW_FACT_BAD_END,   /* among them: "exit status 3" */
     SHOW_FACT_MORE_RUNS, /* "and 2 more runs, added up" */
     SHOW_FACT_SAMPLING,  /* how, with --details */
+    SHOW_FACT_MACHINE,   /* on what, and what compiled it, with --details */
     SHOW_FACT_MEASURING, /* what it cost, where that is much */
     SHOW_FACT_PREEMPTED,
     SHOW_FACT_MODES, /* what was in other modes than the run */

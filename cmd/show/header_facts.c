@@ -281,6 +281,37 @@ static void tell_measuring_in_brief(const struct telling *telling)
              tenths(text, pct));
 }
 
+/* Of the first execution; NULL: not stated. */
+static const char *attribute_of(const struct telling *telling, const char *key)
+{
+    const struct pm_archive_data *data = telling->report->data;
+    for (uint32_t i = 0; i < data->n_attributes; i++)
+        if (data->attributes[i].execution == 0 && !strcmp(data->attributes[i].key, key))
+            return data->attributes[i].value;
+    return NULL;
+}
+
+/* "AMD EPYC 7B13 · 2 CPUs · Linux 6.1.0-18-amd64 · load 0.27 to 1.49 · GCC 12.2.0 · O2" */
+static char *machine_text(const struct telling *telling)
+{
+    enum { LOAD_END = 5 };
+    static const char *const parts[][3] = {
+        {"cpu_model", "", ""},       {"n_cpus", "", " CPUs"},
+        {"kernel", "Linux ", ""},    {"governor", "governor ", ""},
+        {"load_start", "load ", ""}, {"load_end", "to ", ""},
+        {"compiler", "", ""},        {"opt", "", ""}};
+    struct pm_buf line = PM_BUF_INIT(1 << 16);
+    for (int i = 0; i < (int)(sizeof parts / sizeof *parts); i++) {
+        const char *value = attribute_of(telling, parts[i][0]);
+        const char *sep = telling->utf8 ? " · " : ", ";
+        if (value && line.len)
+            pm_buf_add_str(&line, i == LOAD_END ? " " : sep);
+        if (value)
+            pm_buf_printf(&line, "%s%s%s", parts[i][1], value, parts[i][2]);
+    }
+    return pm_buf_take(&line);
+}
+
 static void tell_run(const struct telling *telling)
 {
     struct pm_view *report = telling->report;
@@ -300,8 +331,10 @@ static void tell_run(const struct telling *telling)
     if (n_more > 0)
         tell(telling, SHOW_FACT_MORE_RUNS, "and %u more run%s, added up", n_more,
              n_more == 1 ? "" : "s");
-    if (report->options.details)
+    if (report->options.details) {
         tell_text(telling, SHOW_FACT_SAMPLING, sampling_text(telling));
+        tell_text(telling, SHOW_FACT_MACHINE, machine_text(telling));
+    }
     if (is_dear(report, facts))
         tell_text(telling, SHOW_FACT_MEASURING, slow_down_text(report, facts, telling->utf8));
     tell_text(telling, SHOW_FACT_PREEMPTED, preempted_text(report, facts, telling->utf8));

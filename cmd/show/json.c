@@ -47,6 +47,16 @@ static void known_double(struct pm_json *json, const char *key, double number)
         pm_json_double(json, key, number);
 }
 
+/* Of the first execution, as all of its numbers. */
+static void print_attributes(const struct pm_archive_data *data, struct pm_json *json)
+{
+    pm_json_object(json, "attributes");
+    for (uint32_t i = 0; i < data->n_attributes; i++)
+        if (data->attributes[i].execution == 0)
+            pm_json_string(json, data->attributes[i].key, data->attributes[i].value);
+    pm_json_end(json);
+}
+
 static void print_execution(const struct pm_view *report, struct pm_json *json)
 {
     const struct pm_execution *x = &report->data->executions[0];
@@ -57,6 +67,7 @@ static void print_execution(const struct pm_view *report, struct pm_json *json)
     pm_json_string(json, "cwd", x->cwd);
     pm_json_string(json, "host", x->host);
     pm_json_string(json, "mode", x->mode);
+    print_attributes(report->data, json);
     show_known_json(json, "start_realtime_ns", x->start_realtime_ns);
     show_known_json(json, "wall_ns", facts.wall_ns);
     show_known_json(json, "user_cpu_ns", facts.user_cpu_ns);

@@ -126,6 +126,7 @@ void pm_archive_data_free(struct pm_archive_data *data)
     free(data->noun_modes);
     free(data->mapping_points);
     free(data->members);
+    free(data->attributes);
     free(data->addresses);
     free(data->paths);
     free(data->bare);

@@ -53,6 +53,12 @@ struct pm_execution {
     int64_t starts_ns; /* of it: starts of processes and threads, and their ends */
 };
 
+/* What else is known of an execution: cpu_model, compiler, ... (docs/formats/archive.md). */
+struct pm_attribute {
+    uint32_t execution;      /* position */
+    const char *key, *value; /* printable */
+};
+
 /* What following one call cost, picoseconds; 0: not known. */
 struct pm_pair_costs {
     double exact_ps, inner_ps; /* inner: the part that is in the time of what is called */
@@ -183,6 +189,7 @@ struct pm_archive_data {
     struct pm_noun_mode *noun_modes;         /* by process and time */
     struct pm_mapping_point *mapping_points; /* by name */
     struct pm_member *members;               /* by process, then in the order of communicators */
+    struct pm_attribute *attributes;         /* by execution and key */
     /* [graph->n_nouns] attribute `address` of machine code: ranges, hex ELF addresses; "" not
      * stated */
     const char **addresses;
@@ -191,7 +198,7 @@ struct pm_archive_data {
      * `bare calls` and `uncounted entries`; of data `passed on`, `left out` */
     uint16_t *bare;
     uint32_t n_executions, n_processes, n_threads, n_binaries, n_messages, n_samplings,
-        n_noun_modes, n_mapping_points, n_members, n_counters;
+        n_noun_modes, n_mapping_points, n_members, n_counters, n_attributes;
     uint32_t n_nodes; /* machines, those without a name as one */
     /* [graph->n_metrics]: it is known when costs of it were, of some at least; NULL: the archive
      * was collected by a PerfMap that kept no times */

@@ -100,6 +100,20 @@ static enum pm_status read_execution(struct loader *load, sqlite3_stmt *row)
     return load_enter(load, &load->executions, row, data->n_executions++, "execution");
 }
 
+static enum pm_status read_attribute(struct loader *load, sqlite3_stmt *row)
+{
+    struct pm_archive_data *data = load->data;
+    uint32_t execution = pm_index_map_get(&load->executions, sqlite3_column_int64(row, 0));
+    if (execution == PM_NONE)
+        return PM_OK;
+    if (!load_room(&data->attributes, data->n_attributes, sizeof *data->attributes))
+        return load_no_memory(load);
+    struct pm_attribute *x = &data->attributes[data->n_attributes++];
+    *x = (struct pm_attribute){execution, load_keep_printable(load, row, 1),
+                               load_keep_printable(load, row, 2)};
+    return x->key && x->value ? PM_OK : load_no_memory(load);
+}
+
 static enum pm_status read_process(struct loader *load, sqlite3_stmt *row)
 {
     struct pm_archive_data *data = load->data;
@@ -486,6 +500,10 @@ enum pm_status load_tables(struct loader *load)
          "id AND key = 'starts_ns'), (SELECT value FROM execution_attributes WHERE execution = id "
          "AND key = 'events_at_most') FROM executions ORDER BY id",
          read_execution},
+        {"SELECT execution, key, value FROM execution_attributes WHERE value IS NOT NULL AND key "
+         "NOT IN ('events_by_samples', 'events_at_most', 'starts_ns', 'fixed_ns', 'question', "
+         "'n_question_sleds', 'n_all_sleds', 'job') ORDER BY execution, key",
+         read_attribute},
         {"SELECT id, execution, pid, parent_pid, image, exe, argv, end_kind, start_ns, end_ns, "
          "user_cpu_ns, system_cpu_ns, max_rss_bytes, "
          "n_sleds, n_events, added_ns, n_lost_contexts, n_unmatched, n_healed, pair_ps, inner_ps, "

@@ -17,6 +17,7 @@
 #include "model.h"
 #include "pif.h"
 #include "process.h"
+#include "producers.h"
 #include "references.h"
 #include "run_names.h"
 #include "samples.h"
@@ -757,9 +758,9 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
 {
     /* in this order: each adds to what those after it write */
     static enum pm_status (*const ends[])(struct collector *) = {
-        collect_causes_end, collect_inlined_end, collect_costs_end,      collect_heap_end,
-        collect_calls_end,  collect_lacking_end, collect_references_end, collect_binaries_end,
-        collect_model_end,  collect_rows_end};
+        collect_causes_end,    collect_inlined_end, collect_costs_end,      collect_heap_end,
+        collect_calls_end,     collect_lacking_end, collect_references_end, collect_binaries_end,
+        collect_producers_end, collect_model_end,   collect_rows_end};
     enum pm_status status = PM_OK;
     c->joins = n_run_dirs > 1;
     for (size_t i = 0; i < n_run_dirs && !c->has_words; i++)

@@ -62,6 +62,13 @@ static const char *const section_names[PM_DWARF_N_SECTIONS] = {
     [PM_DWARF_RNGLISTS] = ".debug_rnglists",
 };
 
+static bool is_of_heads(unsigned section)
+{
+    return section == PM_DWARF_INFO || section == PM_DWARF_ABBREV || section == PM_DWARF_STR ||
+           section == PM_DWARF_LINE_STR || section == PM_DWARF_STR_OFFSETS ||
+           section == PM_DWARF_ADDR; /* of a unit that counts its strings */
+}
+
 /* Sections that ranges.c and lines.c read. libdwarf reads lists of ranges by itself as soon as
  * there are units, and frees them twice when they are damaged. */
 static bool is_hidden(unsigned section)
@@ -199,7 +206,8 @@ struct pm_dwarf *pm_dwarf_new(const struct pm_elf_file *file, enum pm_dwarf_kind
     dwarf->is_big_endian = file->is_big_endian;
     dwarf->address_bytes = file->address_bytes;
     for (unsigned i = 0; i < PM_DWARF_N_SECTIONS; i++)
-        load_section(dwarf, file, i, notes);
+        if (kind != PM_DWARF_HEADS || is_of_heads(i))
+            load_section(dwarf, file, i, notes);
     dwarf->object = (object_interface){dwarf, &object_methods};
     /* Everything is freed here: libdwarf's own list of what it gave out made reading SQLite's
      * lines take 500 ms instead of 90. */
@@ -452,6 +460,9 @@ static void read_attribute(struct pm_dwarf *dwarf, Dwarf_Attribute attribute,
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name:
         die->linkage = string(dwarf, attribute);
+        break;
+    case DW_AT_producer:
+        die->producer = string(dwarf, attribute);
         break;
     case DW_AT_comp_dir:
         die->comp_dir = string(dwarf, attribute);

@@ -24,8 +24,9 @@
 struct pm_dwarf;
 
 enum pm_dwarf_kind {
-    PM_DWARF_MAIN, /* sections .debug_* */
-    PM_DWARF_SPLIT /* sections .debug_*.dwo */
+    PM_DWARF_MAIN,  /* sections .debug_* */
+    PM_DWARF_SPLIT, /* sections .debug_*.dwo */
+    PM_DWARF_HEADS  /* of the first only what units say of themselves */
 };
 
 enum pm_dwarf_section {
@@ -76,7 +77,7 @@ struct pm_dwarf_die {
     enum pm_dwarf_tag tag;
     struct pm_dwarf_value low, high, ranges;
     struct pm_dwarf_ref origin, specification;
-    const char *name, *linkage, *comp_dir, *dwo_name; /* NULL: absent */
+    const char *name, *linkage, *comp_dir, *dwo_name, *producer; /* NULL: absent */
     uint32_t declared_line_no, call_file, call_line_no, call_column_no;
     bool has_lines;
     uint64_t lines; /* offset in .debug_line */

@@ -169,6 +169,16 @@ static enum pm_status keep_other(struct pm_str line, struct pm_manifest *manifes
     return PM_OK;
 }
 
+bool pm_manifest_add_attribute(struct pm_manifest *manifest, const char *key, const char *value)
+{
+    struct pm_buf line = PM_BUF_INIT(MANIFEST_MAX_BYTES);
+    pm_buf_printf(&line, "%s=%s", key, value);
+    bool added =
+        !line.failed && keep_other((struct pm_str){line.data, line.len}, manifest) == PM_OK;
+    pm_buf_release(&line);
+    return added;
+}
+
 static enum pm_status parse_small(struct pm_str value, uint64_t max, int *ret_number)
 {
     uint64_t number;

@@ -33,7 +33,8 @@ struct pm_manifest {
     bool has_usage; /* the three below are known */
     uint64_t user_cpu_ns, system_cpu_ns, max_rss_bytes;
     int exit_status, exit_signal; /* -1: unknown, or not left that way */
-    /* Lines with keys of later versions, kept and written back: "key=value", still encoded. */
+    /* Attributes, and lines with keys of later versions, kept and written back: "key=value", still
+     * encoded. */
     char **other; /* owned */
     size_t n_other;
 };
@@ -46,6 +47,10 @@ PM_MUST_CHECK bool pm_manifest_set_argv(struct pm_manifest *manifest, char *cons
                                         size_t n_args);
 /* Copies one of the strings in: pm_manifest_set_text(&manifest.cwd, "..."). */
 PM_MUST_CHECK bool pm_manifest_set_text(char **member, const char *value);
+/* What the archive has as an attribute of the execution. key: not one of the members'; value:
+ * printable, without '%'. False when memory ended. */
+PM_MUST_CHECK bool pm_manifest_add_attribute(struct pm_manifest *manifest, const char *key,
+                                             const char *value);
 
 /* Reads RUN_DIR/manifest into an initialised struct. PM_ERR_NOT_FOUND: there is none.
  * PM_ERR_VERSION: of a version not known here. PM_ERR_FORMAT: a line that is malformed, named by
