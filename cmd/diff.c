@@ -1,6 +1,7 @@
 /* perfmap diff */
 #include "cmd/core/archives.h"
 #include "cmd/show/diff.h"
+#include "cmd/show/search.h"
 #include "mapping/view/groupings.h"
 
 #include <stdlib.h>
@@ -13,6 +14,10 @@ enum {
     OPT_ON,
     OPT_MIN,
     OPT_GOOD_ONLY,
+    OPT_SEARCH,
+    OPT_OVER,
+    OPT_SUMMARY,
+    OPT_ALL,
     OPT_FAIL,
     OPT_LIMIT,
     OPT_CSV
@@ -24,7 +29,10 @@ struct diff_request {
     struct pm_compare_options options;
     struct show_diff_options show;
     struct show_look look;
-    bool limit_given, csv, fails;
+    const char *search; /* the metric to search by */
+    enum pm_runner over;
+    enum pm_search_summary summary;
+    bool limit_given, csv, fails, by_given, summary_given, all;
     int n_behind; /* "--", of the operands; -1: there is none */
 };
 
@@ -48,6 +56,7 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
             break;
         case OPT_BY:
             view->by = (enum pm_view_by)parse->choice;
+            request->by_given = true;
             break;
         case OPT_METRIC:
             view->metrics = parse->value;
@@ -63,6 +72,19 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
             break;
         case OPT_GOOD_ONLY:
             request->options.good_only = true;
+            break;
+        case OPT_SEARCH:
+            request->search = parse->value;
+            break;
+        case OPT_OVER:
+            request->over = parse->choice ? PM_RUNNER_THREAD : PM_RUNNER_RANK;
+            break;
+        case OPT_SUMMARY:
+            request->summary = (enum pm_search_summary)parse->choice;
+            request->summary_given = true;
+            break;
+        case OPT_ALL:
+            request->all = true;
             break;
         case OPT_FAIL:
             request->fails = true;
@@ -88,10 +110,16 @@ static int n_behind_dashes(const struct cmd_parse *parse)
     return -1;
 }
 
-/* A -- B, or one of each. */
-static bool find_sides(struct cmd_parse *parse, int n_behind, struct pm_compare_input ret_inputs[2])
+/* A -- B, or one of each; with --over all are one side, whose ranks or threads are compared. */
+static bool find_sides(struct cmd_parse *parse, const struct diff_request *request,
+                       struct pm_compare_input ret_inputs[2])
 {
-    int n = parse->n_operands;
+    int n = parse->n_operands, n_behind = request->n_behind;
+    if (request->over && !request->summary_given && n > 0 && n_behind < 0) {
+        ret_inputs[0] = ret_inputs[1] =
+            (struct pm_compare_input){(const char *const *)parse->operands, (uint32_t)n};
+        return true;
+    }
     if (n_behind < 0 && n == 2)
         n_behind = 1;
     if (n_behind < 0)
@@ -127,6 +155,33 @@ static bool check(struct cmd_parse *parse, const struct diff_request *request)
     return !parse->failed;
 }
 
+/* The first option that is one of a search; NULL: there is none. */
+static const char *option_of_search(const struct diff_request *request)
+{
+    if (request->over)
+        return "over";
+    if (request->summary_given)
+        return "summary";
+    return request->all ? "all" : NULL;
+}
+
+static bool check_search(struct cmd_parse *parse, const struct diff_request *request)
+{
+    const char *option = option_of_search(request);
+    if (!request->search && option)
+        cmd_usage_error(parse, "option '--%s' is one of '--search METRIC'", option);
+    else if (request->search && (request->by_given || request->options.view.metrics))
+        cmd_usage_error(parse,
+                        "'--search' takes the metric, and looks along all hierarchies: leave '%s' "
+                        "out",
+                        request->by_given ? "--by" : "--metric");
+    else if (request->search && strchr(request->search, ','))
+        cmd_usage_error(parse, "one metric at a time, not '%.200s'", request->search);
+    else if (request->summary_given && !request->over)
+        cmd_usage_error(parse, "a summary is one over ranks or threads: '--over rank'");
+    return !parse->failed;
+}
+
 static bool print(const struct cmd_parse *parse, const struct diff_request *request,
                   const struct pm_comparison *comparison)
 {
@@ -147,12 +202,30 @@ static bool got_worse(const struct pm_comparison *comparison)
     return worse;
 }
 
+static bool found_worse(const struct pm_search *search)
+{
+    bool worse = search->whole_fails && search->comparison->total.verdict == PM_VERDICT_MORE;
+    for (uint32_t i = 0; i < search->comparison->n_rows; i++)
+        worse |=
+            search->foci[i].is_failed && search->comparison->rows[i].verdict == PM_VERDICT_MORE;
+    return worse;
+}
+
+static int refuse_to_fail(struct cmd_parse *parse)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    pm_error_set(&err, PM_ERR_USAGE,
+                 "'--fail slower' takes %d runs or more on each side: of fewer nothing can be said",
+                 PM_COMPARE_LEAST_RUNS);
+    return cmd_fail(parse, &err);
+}
+
 static int run_diff(struct cmd_parse *parse, struct diff_request *request,
                     const struct pm_compare_input inputs[2])
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_comparison *comparison = NULL;
-    enum pm_status status = pm_compare(&request->options, inputs, &err, &comparison);
+    enum pm_status status = pm_compare(&request->options, inputs, NULL, &err, &comparison);
     if (status == PM_ERR_USAGE) {
         int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
         pm_error_release(&err);
@@ -162,16 +235,50 @@ static int run_diff(struct cmd_parse *parse, struct diff_request *request,
         return cmd_fail(parse, &err);
     int end = request->fails && got_worse(comparison) ? DIFF_WORSE : CMD_DONE;
     if (request->fails && !comparison->is_judged) {
-        pm_error_set(&err, PM_ERR_USAGE,
-                     "'--fail slower' takes %d runs or more on each side: of fewer nothing can be "
-                     "said",
-                     PM_COMPARE_LEAST_RUNS);
-        end = cmd_fail(parse, &err);
+        end = refuse_to_fail(parse);
     } else if (!print(parse, request, comparison)) {
         pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
         end = cmd_fail(parse, &err);
     }
     pm_comparison_free(comparison);
+    return cmd_stdout_done(parse, end);
+}
+
+/* Without a word of --summary and "--", the ranks of each run are compared with each other. */
+static int run_search(struct cmd_parse *parse, struct diff_request *request,
+                      const struct pm_compare_input inputs[2])
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_search_options options = {.compare = request->options,
+                                        .over = request->over,
+                                        .summary = request->summary,
+                                        .within = inputs[0].paths == inputs[1].paths,
+                                        .all = request->all};
+    struct pm_search *search = NULL;
+    options.compare.view.metrics = request->search;
+    enum pm_status status = pm_search(&options, inputs, &err, &search);
+    if (status == PM_ERR_USAGE) {
+        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+        return end;
+    }
+    if (status != PM_OK)
+        return cmd_fail(parse, &err);
+    int end = request->fails && found_worse(search) ? DIFF_WORSE : CMD_DONE;
+    bool good = true;
+    if (request->fails && !search->comparison->is_judged)
+        end = refuse_to_fail(parse);
+    else if (parse->json)
+        show_search_json(search, &request->show, stdout);
+    else if (request->csv)
+        show_search_csv(search, &request->show, stdout);
+    else
+        good = show_search_table(search, &request->show, &request->look, stdout);
+    pm_search_free(search);
+    if (!good) {
+        pm_error_set(&err, PM_ERR_MEMORY, "out of memory");
+        end = cmd_fail(parse, &err);
+    }
     return cmd_stdout_done(parse, end);
 }
 
@@ -183,13 +290,13 @@ static int diff_main(struct cmd_parse *parse)
         .show = {.limit = TABLE_LIMIT},
         .n_behind = n_behind_dashes(parse)};
     struct pm_compare_input inputs[2];
-    if (!read_options(parse, &request) || !check(parse, &request))
+    if (!read_options(parse, &request) || !check(parse, &request) || !check_search(parse, &request))
         return CMD_USAGE;
-    if (!find_sides(parse, request.n_behind, inputs))
+    if (!find_sides(parse, &request, inputs))
         return CMD_USAGE;
     if ((parse->json || request.csv) && !request.limit_given)
         request.show.limit = 0;
-    return run_diff(parse, &request, inputs);
+    return request.search ? run_search(parse, &request, inputs) : run_diff(parse, &request, inputs);
 }
 
 static const struct cmd_option diff_options[] = {
@@ -205,6 +312,18 @@ static const struct cmd_option diff_options[] = {
     {OPT_GOOD_ONLY, "good-only", NULL,
      "leave out runs that lost 1 % of their samples, were slowed down by twice the budget, or "
      "lacked the processor for 5 % of their CPU time"},
+    {OPT_SEARCH, "search", "METRIC",
+     "search for the parts that differ: code, data, place (rank, process, thread) and words, in "
+     "any combination"},
+    {OPT_OVER, "over", "rank|thread",
+     "with --search: compare the ranks, or the threads, of one run with their mean; of two sides "
+     "see --summary"},
+    {OPT_SUMMARY, "summary", pm_search_summary_words,
+     "with --search --over, of two sides: what a part has in a run is this of its ranks or "
+     "threads"},
+    {OPT_ALL, "all", NULL,
+     "with --search: all parts that were looked at, not only those that "
+     "differ"},
     {OPT_FAIL, "fail", "slower", "end with status 3 when a row or the total got slower, or more"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
@@ -213,13 +332,16 @@ static const struct cmd_option diff_options[] = {
     CMD_LOOK_OPTIONS,
     {0}};
 
-static const char *const diff_usage[] = {"diff [OPTION]... A B", "diff [OPTION]... A... -- B...",
-                                         NULL};
+static const char *const diff_usage[] = {
+    "diff [OPTION]... A B", "diff [OPTION]... A... -- B...",
+    "diff --search METRIC --over rank|thread [OPTION]... RUN...", NULL};
 
 static const struct cmd_example diff_examples[] = {
     {"perfmap diff old.perfmap new.perfmap", "what changed, though lines moved"},
     {"perfmap diff --by statement old*.perfmap -- new*.perfmap",
      "several runs of each: slower, faster, the same, or cannot tell"},
+    {"perfmap diff --search cpu_ns old*.perfmap -- new*.perfmap",
+     "in which code, data and ranks they differ"},
     {"perfmap diff --fail slower old*.perfmap -- new*.perfmap",
      "for CI: status 3 when something got slower"},
     {NULL, NULL}};

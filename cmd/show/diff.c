@@ -19,6 +19,7 @@ struct texts {
 
 struct table {
     const struct pm_comparison *c;
+    const struct show_diff_options *options;
     struct show_term term;
     FILE *out;
     struct show_scale scale;
@@ -149,7 +150,7 @@ static bool make_texts(struct table *t)
     bool good = t->texts != NULL;
     for (uint32_t r = 0; good && r < t->n_shown; r++)
         good = add_texts(t, &t->c->rows[r], t->c->rows[r].what);
-    good = good && add_rest(t) && add_texts(t, &t->c->total, "total");
+    good = good && add_rest(t) && add_texts(t, &t->c->total, t->c->total.what);
     return good;
 }
 
@@ -297,10 +298,12 @@ static void put_notes(const struct table *t)
 {
     for (uint32_t i = 0; i < t->c->n_notes; i++)
         show_put_wrapped(&t->term, t->out, "  note: ", t->c->notes[i]);
+    const char *few = t->options->few_runs;
     if (!t->c->is_judged)
         show_put_wrapped(&t->term, t->out, "  note: ",
-                         "with fewer than 4 runs on each side nobody knows what is noise: "
-                         "differences are shown, and nothing is said of them");
+                         few ? few
+                             : "with fewer than 4 runs on each side nobody knows what is noise: "
+                               "differences are shown, and nothing is said of them");
     if (t->c->n_fine) {
         char text[160];
         snprintf(text, sizeof text,
@@ -311,15 +314,25 @@ static void put_notes(const struct table *t)
     }
 }
 
+const char *show_diff_metric(const struct pm_comparison *comparison)
+{
+    return comparison->is_sampled ? "CPU time by samples" : comparison->metric.name;
+}
+
 static void put_head(const struct table *t)
 {
     const struct pm_comparison *c = t->c;
     put_side(t, 0);
     put_side(t, 1);
     put_notes(t);
-    const char *metric = c->is_sampled ? "CPU time by samples" : c->metric.name;
+    if (t->options->heading) {
+        fputc('\n', t->out);
+        show_put_wrapped(&t->term, t->out, "", t->options->heading);
+        fputc('\n', t->out);
+        return;
+    }
     fprintf(t->out, "\n%s level, %s, %s\n\n", c->level_name, pm_view_by_prose(c->options.view.by),
-            metric);
+            show_diff_metric(c));
 }
 
 static void put_hints(const struct table *t)
@@ -349,7 +362,8 @@ bool show_diff_table(const struct pm_comparison *comparison,
                      const struct show_diff_options *options, const struct show_look *look,
                      FILE *out)
 {
-    struct table t = {.c = comparison, .term = show_term_of(out, look), .out = out};
+    struct table t = {
+        .c = comparison, .options = options, .term = show_term_of(out, look), .out = out};
     double most = fmax(comparison->total.means[0], comparison->total.means[1]);
     t.n_shown = options->limit && options->limit < comparison->n_rows ? (uint32_t)options->limit
                                                                       : comparison->n_rows;

@@ -10,7 +10,9 @@
 #include "mapping/compare/compare.h"
 
 struct show_diff_options {
-    uint64_t limit; /* rows; 0: all */
+    uint64_t limit;       /* rows; 0: all */
+    const char *heading;  /* above the columns; NULL: level, rows and metric */
+    const char *few_runs; /* what is to be said of too few runs; NULL: the usual */
 };
 
 /* false: memory ended. */
@@ -21,5 +23,17 @@ void show_diff_json(const struct pm_comparison *comparison, const struct show_di
                     FILE *out);
 void show_diff_csv(const struct pm_comparison *comparison, const struct show_diff_options *options,
                    FILE *out);
+
+/* What the metric is called above a table. */
+const char *show_diff_metric(const struct pm_comparison *comparison);
+/* Parts of the above, for what has rows of a comparison in JSON of its own: a member, or with key
+ * NULL an element; what and members behind them are the caller's. */
+struct pm_json;
+void show_diff_json_head(const struct pm_comparison *comparison, struct pm_json *json);
+void show_diff_json_numbers(const struct pm_comparison *comparison,
+                            const struct pm_compare_row *row, struct pm_json *json);
+void show_diff_csv_numbers(const struct pm_comparison *comparison, const struct pm_compare_row *row,
+                           FILE *out);
+extern const char show_diff_csv_columns[]; /* of those, each behind a comma */
 
 #endif

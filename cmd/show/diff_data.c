@@ -51,11 +51,9 @@ static void json_cells(const struct pm_comparison *c, const struct pm_compare_ro
     pm_json_end(json);
 }
 
-static void json_row(const struct pm_comparison *c, const struct pm_compare_row *row,
-                     const char *key, struct pm_json *json)
+void show_diff_json_numbers(const struct pm_comparison *c, const struct pm_compare_row *row,
+                            struct pm_json *json)
 {
-    pm_json_object(json, key);
-    pm_json_string(json, "what", row->what);
     json_cells(c, row, 0, json);
     json_cells(c, row, 1, json);
     pm_json_double(json, "difference", row->difference);
@@ -66,6 +64,14 @@ static void json_row(const struct pm_comparison *c, const struct pm_compare_row 
     pm_json_double(json, "p", row->p);
     pm_json_string(json, "verdict", verdict_of(c, row));
     pm_json_string(json, "reason", reason_of(c, row));
+}
+
+static void json_row(const struct pm_comparison *c, const struct pm_compare_row *row,
+                     const char *key, struct pm_json *json)
+{
+    pm_json_object(json, key);
+    pm_json_string(json, "what", row->what);
+    show_diff_json_numbers(c, row, json);
     pm_json_end(json);
 }
 
@@ -87,12 +93,9 @@ static void json_side(const struct pm_comparison *c, int side, struct pm_json *j
     pm_json_end(json);
 }
 
-static void json_head(const struct pm_comparison *c, struct pm_json *json)
+void show_diff_json_head(const struct pm_comparison *c, struct pm_json *json)
 {
-    pm_json_string(json, "format", "perfmap-diff");
-    pm_json_u64(json, "version", 1);
     pm_json_string(json, "level", c->level_name);
-    pm_json_string(json, "by", pm_view_by_word(c->options.view.by));
     pm_json_string(json, "metric", c->metric.name);
     pm_json_string(json, "unit", c->metric.unit);
     pm_json_object(json, "runs");
@@ -115,7 +118,10 @@ void show_diff_json(const struct pm_comparison *comparison, const struct show_di
     struct pm_json json;
     pm_json_init(&json, out);
     pm_json_object(&json, NULL);
-    json_head(comparison, &json);
+    pm_json_string(&json, "format", "perfmap-diff");
+    pm_json_u64(&json, "version", 1);
+    pm_json_string(&json, "by", pm_view_by_word(comparison->options.view.by));
+    show_diff_json_head(comparison, &json);
     json_row(comparison, &comparison->total, "total", &json);
     pm_json_array(&json, "rows");
     for (uint32_t r = 0; r < n_shown(comparison, options); r++)
@@ -140,25 +146,32 @@ static void csv_text(const char *text, FILE *out)
     show_csv_text(out, text ? text : "");
 }
 
+const char show_diff_csv_columns[] =
+    ",a_where,b_where,a_state,b_state,a,b,difference,change_pct,low_pct,high_pct,"
+    "would_have_been_seen_pct,p,verdict,reason";
+
+void show_diff_csv_numbers(const struct pm_comparison *c, const struct pm_compare_row *row,
+                           FILE *out)
+{
+    const double numbers[] = {row->means[0], row->means[1], row->difference, row->change_pct,
+                              row->low_pct,  row->high_pct, row->seen_pct,   row->p};
+    csv_text(row->places[0], out);
+    csv_text(row->places[1], out);
+    csv_text(states[row->states[0]], out);
+    csv_text(states[row->states[1]], out);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        csv_number(numbers[i], out);
+    csv_text(verdict_of(c, row), out);
+    csv_text(reason_of(c, row), out);
+}
+
 void show_diff_csv(const struct pm_comparison *comparison, const struct show_diff_options *options,
                    FILE *out)
 {
-    fputs("what,a_where,b_where,a_state,b_state,a,b,difference,change_pct,low_pct,high_pct,"
-          "would_have_been_seen_pct,p,verdict,reason\n",
-          out);
+    fprintf(out, "what%s\n", show_diff_csv_columns);
     for (uint32_t r = 0; r < n_shown(comparison, options); r++) {
-        const struct pm_compare_row *row = &comparison->rows[r];
-        const double numbers[] = {row->means[0], row->means[1], row->difference, row->change_pct,
-                                  row->low_pct,  row->high_pct, row->seen_pct,   row->p};
-        show_csv_text(out, row->what);
-        csv_text(row->places[0], out);
-        csv_text(row->places[1], out);
-        csv_text(states[row->states[0]], out);
-        csv_text(states[row->states[1]], out);
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-            csv_number(numbers[i], out);
-        csv_text(verdict_of(comparison, row), out);
-        csv_text(reason_of(comparison, row), out);
+        show_csv_text(out, comparison->rows[r].what);
+        show_diff_csv_numbers(comparison, &comparison->rows[r], out);
         fputc('\n', out);
     }
 }

@@ -44,6 +44,7 @@ struct compare {
     struct pm_comparison *to;
     struct pm_error *err;
     const struct pm_compare_input *inputs;
+    const struct pm_compare_visitor *visitor;
     struct pm_view_options options; /* with the metric */
     struct pm_view reference;
     struct reading *readings[2];
@@ -392,7 +393,10 @@ static enum pm_status read_named(struct compare *c, int side, struct pm_view *vi
         c->to->n_matched += alignment->n_matched;
         c->to->n_functions_left_out += alignment->n_functions_left_out;
     }
-    return read_rows(c, side, view, names, reading);
+    status = read_rows(c, side, view, names, reading);
+    if (status != PM_OK || !c->visitor)
+        return status;
+    return c->visitor->visit(c->visitor->context, side, view, names, c->err);
 }
 
 static bool is_of_reference_build(const struct compare *c, const struct pm_view *view)
@@ -667,10 +671,11 @@ static void release(struct compare *c)
 }
 
 enum pm_status pm_compare(const struct pm_compare_options *options,
-                          const struct pm_compare_input inputs[2], struct pm_error *err,
+                          const struct pm_compare_input inputs[2],
+                          const struct pm_compare_visitor *visitor, struct pm_error *err,
                           struct pm_comparison **ret)
 {
-    struct compare c = {.err = err, .inputs = inputs, .options = options->view};
+    struct compare c = {.err = err, .inputs = inputs, .visitor = visitor, .options = options->view};
     c.to = pm_alloc(sizeof *c.to);
     if (!c.to)
         return no_memory(&c);

@@ -5,7 +5,7 @@
  *     struct pm_compare_options options = {.view = {.level = "source"}, .least_pct = 5};
  *     struct pm_compare_input inputs[2] = {{before, 2}, {after, 1}};
  *     struct pm_comparison *comparison;
- *     if (pm_compare(&options, inputs, &err, &comparison) == PM_OK)
+ *     if (pm_compare(&options, inputs, NULL, &err, &comparison) == PM_OK)
  *         for (uint32_t r = 0; r < comparison->n_rows; r++)
  *             use(comparison->rows[r].what, comparison->rows[r].difference);
  *     pm_comparison_free(comparison);
@@ -22,6 +22,7 @@
 #ifndef PM_COMPARE_H
 #define PM_COMPARE_H
 
+#include "mapping/view/keys.h"
 #include "mapping/view/view.h"
 
 enum { PM_COMPARE_LEAST_RUNS = 4 }; /* on each side, for a verdict */
@@ -114,16 +115,29 @@ struct pm_comparison {
     struct pm_arena arena;
 };
 
-/* PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: the sides have nothing in common, or
- * no run is left. The chain names the archive. */
+/* Who wants more of a run than a row's numbers; view: of the run, its costs can be read again.
+ * names: what its constructs are called in A's first; NULL: as here. */
+struct pm_compare_visitor {
+    enum pm_status (*visit)(void *context, int side, struct pm_view *view,
+                            const struct pm_view_key_names *names, struct pm_error *err);
+    void *context;
+};
+
+/* visitor: meets each run that takes part, those of A first; NULL: nobody. PM_ERR_USAGE: a metric
+ * that is not there; PM_ERR_NOT_FOUND: the sides have nothing in common, or no run is left. The
+ * chain names the archive. */
 PM_MUST_CHECK enum pm_status pm_compare(const struct pm_compare_options *options,
                                         const struct pm_compare_input inputs[2],
+                                        const struct pm_compare_visitor *visitor,
                                         struct pm_error *err, struct pm_comparison **ret);
 void pm_comparison_free(struct pm_comparison *comparison);
 
 /* verdict.c: means, intervals and verdicts of rows that have cells; their order. */
 PM_MUST_CHECK enum pm_status pm_compare_judge(struct pm_comparison *comparison,
                                               struct pm_error *err);
+/* The same of other rows, where the speeds of runs and the total are known. They stay in order. */
+PM_MUST_CHECK enum pm_status pm_compare_judge_rows(struct pm_comparison *comparison,
+                                                   struct pm_error *err);
 /* "slower" for times, "more" for others. */
 const char *pm_verdict_word(enum pm_verdict verdict, const struct pm_graph_metric *metric);
 

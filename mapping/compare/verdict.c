@@ -324,6 +324,16 @@ static bool make_room(struct judging *j)
     return j->values[0] && j->values[1] && j->p && j->tested && j->significant && j->welch;
 }
 
+static void release(struct judging *j)
+{
+    free(j->values[0]);
+    free(j->values[1]);
+    free(j->p);
+    free(j->tested);
+    free(j->significant);
+    free(j->welch);
+}
+
 /* What costs nothing of this metric on either side is no row. */
 static void drop_empty(struct pm_comparison *c)
 {
@@ -334,15 +344,20 @@ static void drop_empty(struct pm_comparison *c)
     c->n_rows = n;
 }
 
-static void summarise_all(struct pm_comparison *c)
+static void summarise_rows(struct pm_comparison *c)
 {
-    summarise(c, &c->total);
     c->n_judged = 0;
     for (uint32_t r = 0; r < c->n_rows; r++) {
         summarise(c, &c->rows[r]);
         c->rows[r].is_judged = is_large(c, &c->rows[r]);
         c->n_judged += c->rows[r].is_judged;
     }
+}
+
+static void summarise_all(struct pm_comparison *c)
+{
+    summarise(c, &c->total);
+    summarise_rows(c);
 }
 
 static enum pm_status judge(struct judging *j)
@@ -366,11 +381,18 @@ enum pm_status pm_compare_judge(struct pm_comparison *comparison, struct pm_erro
     enum pm_status status = comparison->is_judged ? judge(&j) : PM_OK;
     if (comparison->n_rows)
         qsort(comparison->rows, comparison->n_rows, sizeof *comparison->rows, compare_rows);
-    free(j.values[0]);
-    free(j.values[1]);
-    free(j.p);
-    free(j.tested);
-    free(j.significant);
-    free(j.welch);
+    release(&j);
+    return status;
+}
+
+enum pm_status pm_compare_judge_rows(struct pm_comparison *comparison, struct pm_error *err)
+{
+    struct judging j = {.c = comparison, .err = err};
+    summarise_rows(comparison);
+    if (!comparison->is_judged)
+        return PM_OK;
+    enum pm_status status =
+        make_room(&j) ? judge_rows(&j) : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    release(&j);
     return status;
 }

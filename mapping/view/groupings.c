@@ -105,6 +105,13 @@ static const struct pm_view_grouping groupings[] = {
                            .runner = PM_RUNNER_THREAD},
 };
 
+static const struct pm_view_grouping code_with_statements = {.ends_at = is_statement_or_code,
+                                                             .shares_lines =
+                                                                 pm_view_noun_is_statement,
+                                                             .where = PM_VIEW_WHERE_CODE,
+                                                             .is_fine = true,
+                                                             .counts_all = true};
+
 const struct pm_view_grouping *pm_view_grouping_by(enum pm_view_by by)
 {
     return &groupings[by];
@@ -112,5 +119,6 @@ const struct pm_view_grouping *pm_view_grouping_by(enum pm_view_by by)
 
 const struct pm_view_grouping *pm_view_grouping(const struct pm_view *view)
 {
-    return &groupings[view->options.by];
+    bool has_statements = view->options.has_statements && view->options.by == PM_VIEW_BY_CODE;
+    return has_statements ? &code_with_statements : &groupings[view->options.by];
 }

@@ -31,7 +31,7 @@ static bool has_sleds(const struct pm_archive_data *data, const char *exe)
     return false;
 }
 
-static const char *program_of(const struct pm_archive_data *data)
+const char *pm_view_program_of(const struct pm_archive_data *data)
 {
     const char *program = "";
     for (uint32_t i = 0; i < data->n_processes; i++) {
@@ -462,7 +462,7 @@ enum pm_status pm_view_keys_make(const struct pm_view *view, const struct pm_vie
                        .graph = view->data->graph,
                        .names = names,
                        .keys = &keys,
-                       .program = program_of(view->data),
+                       .program = pm_view_program_of(view->data),
                        .base = pm_alloc_array(n, sizeof *k.base),
                        .position = pm_alloc_array(n_ids, sizeof *k.position),
                        .order = pm_alloc_array(n, sizeof *k.order)};
@@ -484,7 +484,7 @@ uint64_t pm_view_noun_key(const struct pm_view *view, const struct pm_view_key_n
     struct making k = {.view = view,
                        .graph = view->data->graph,
                        .names = names,
-                       .program = program_of(view->data)};
+                       .program = pm_view_program_of(view->data)};
     struct pm_buf text = PM_BUF_INIT(1 << 24);
     struct pm_id_hash hash;
     add_noun(&k, noun, PM_NONE, &text);

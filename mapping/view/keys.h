@@ -70,6 +70,9 @@ struct pm_view_key_names {
 PM_MUST_CHECK enum pm_status pm_view_keys_make(const struct pm_view *view,
                                                const struct pm_view_key_names *names,
                                                struct pm_error *err, struct pm_view_keys *ret_keys);
+/* Path of the one executable with sleds, which may have another name elsewhere; "": none, or
+ * several. */
+const char *pm_view_program_of(const struct pm_archive_data *data);
 /* Of a construct, whether it has costs or not. 0: memory ended. */
 uint64_t pm_view_noun_key(const struct pm_view *view, const struct pm_view_key_names *names,
                           pm_index noun);

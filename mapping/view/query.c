@@ -673,8 +673,9 @@ static enum pm_status mark_loops(struct pm_view *view, struct pm_error *err)
 
 unsigned pm_view_load_flags(const struct pm_view_options *options)
 {
-    bool tells_runners = pm_view_grouping_by(options->by)->runner || options->parts ||
-                         options->on[0] || options->from || options->to || options->over_time ||
+    bool tells_runners = options->tells_threads || pm_view_grouping_by(options->by)->runner ||
+                         options->parts || options->on[0] || options->from || options->to ||
+                         options->over_time ||
                          pm_view_grouping_by(options->by)->where == PM_VIEW_WHERE_MACHINE;
     for (const char *const *focus = options->focus; *focus; focus++)
         tells_runners |= pm_view_names_runner(*focus);

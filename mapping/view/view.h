@@ -61,6 +61,8 @@ struct pm_view_options {
     bool all_nouns;      /* likewise, and those that no code was found of */
     bool all_functions;  /* of these the functions only */
     bool keeps_nodes;    /* with tree: node_of stays */
+    bool tells_threads;  /* costs can be read again, each of its own thread */
+    bool has_statements; /* by code: functions and loops have parts */
     const char *metrics; /* names separated by commas; NULL: the usual ones */
     /* Each ended by NULL, and all of them must hold: one node of each where axis, or several. None:
      * everything. */
