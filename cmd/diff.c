@@ -1,4 +1,6 @@
 /* perfmap diff */
+#include "diff.h"
+
 #include "cmd/core/archives.h"
 #include "cmd/show/diff.h"
 #include "cmd/show/search.h"
@@ -296,7 +298,14 @@ static int diff_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if ((parse->json || request.csv) && !request.limit_given)
         request.show.limit = 0;
-    return request.search ? run_search(parse, &request, inputs) : run_diff(parse, &request, inputs);
+    struct diff_side sides[2] = {0};
+    int end;
+    if (diff_expand(parse, sides, inputs, &end))
+        end = request.search ? run_search(parse, &request, inputs)
+                             : run_diff(parse, &request, inputs);
+    diff_release_side(&sides[0]);
+    diff_release_side(&sides[1]);
+    return end;
 }
 
 static const struct cmd_option diff_options[] = {
@@ -342,6 +351,8 @@ static const struct cmd_example diff_examples[] = {
      "several runs of each: slower, faster, the same, or cannot tell"},
     {"perfmap diff --search cpu_ns old*.perfmap -- new*.perfmap",
      "in which code, data and ranks they differ"},
+    {"perfmap diff 'exp?build=old' 'exp?build=new'",
+     "members of an experiment, by their attributes: 'perfmap experiment'"},
     {"perfmap diff --fail slower old*.perfmap -- new*.perfmap",
      "for CI: status 3 when something got slower"},
     {NULL, NULL}};

@@ -166,7 +166,7 @@ static enum pm_status read_number(struct pm_database *database, const char *sql,
  * kind, that no reader uses; nothing else is accepted, and reading may take as many steps as its
  * size explains. */
 
-enum { STEPS_AT_ONCE = 100000, MOST_TEXT_BYTES = 1 << 28 };
+enum { STEPS_AT_ONCE = 100000, MOST_TEXT_BYTES = 1 << 28, LONGEST_WAIT_MS = 10000 };
 
 static int count_steps(void *context)
 {
@@ -228,11 +228,13 @@ static enum pm_status check_version(struct pm_database *database, struct pm_erro
                         (long long)database->version, kind->version, *remedy ? ": " : "", remedy);
 }
 
-static enum pm_status open_checked(struct pm_database *database, struct pm_error *err)
+static enum pm_status open_checked(struct pm_database *database, int how, struct pm_error *err)
 {
-    if (sqlite3_open_v2(database->path, &database->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(database->path, &database->db, how | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
         return pm_database_error(database, err);
+    if (how == SQLITE_OPEN_READWRITE)
+        sqlite3_busy_timeout(database->db, LONGEST_WAIT_MS);
     struct stat st;
     confine(database, stat(database->path, &st) == 0 ? (uint64_t)st.st_size : 0);
     enum pm_status status = read_number(database, "PRAGMA user_version", err, &database->version);
@@ -244,8 +246,8 @@ static enum pm_status open_checked(struct pm_database *database, struct pm_error
     return check_schema(database, err);
 }
 
-enum pm_status pm_database_open(const struct pm_database_kind *kind, const char *path,
-                                struct pm_error *err, struct pm_database **ret_database)
+static enum pm_status open_how(const struct pm_database_kind *kind, const char *path, int how,
+                               struct pm_error *err, struct pm_database **ret_database)
 {
     enum pm_status status = check_file(kind, path, err);
     if (status != PM_OK)
@@ -253,12 +255,24 @@ enum pm_status pm_database_open(const struct pm_database_kind *kind, const char 
     struct pm_database *database = database_new(kind, path, err);
     if (!database)
         return PM_ERR_MEMORY;
-    status = open_checked(database, err);
+    status = open_checked(database, how, err);
     if (status == PM_OK)
         *ret_database = database;
     else
         database_free(database);
     return status;
+}
+
+enum pm_status pm_database_open(const struct pm_database_kind *kind, const char *path,
+                                struct pm_error *err, struct pm_database **ret_database)
+{
+    return open_how(kind, path, SQLITE_OPEN_READONLY, err, ret_database);
+}
+
+enum pm_status pm_database_open_to_change(const struct pm_database_kind *kind, const char *path,
+                                          struct pm_error *err, struct pm_database **ret_database)
+{
+    return open_how(kind, path, SQLITE_OPEN_READWRITE, err, ret_database);
 }
 
 void pm_database_close(struct pm_database *database)

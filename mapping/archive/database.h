@@ -44,6 +44,11 @@ struct pm_database_kind {
 PM_MUST_CHECK enum pm_status pm_database_open(const struct pm_database_kind *kind, const char *path,
                                               struct pm_error *err,
                                               struct pm_database **ret_database);
+/* The same of a kind that is changed in place, in transactions. Where the file may only be read,
+ * changes fail. Who finds it locked waits up to ten seconds. */
+PM_MUST_CHECK enum pm_status pm_database_open_to_change(const struct pm_database_kind *kind,
+                                                        const char *path, struct pm_error *err,
+                                                        struct pm_database **ret_database);
 void pm_database_close(struct pm_database *database);
 
 sqlite3 *pm_database_db(struct pm_database *database);

@@ -155,38 +155,6 @@ static enum pm_status open_reference(struct compare *c)
 
 /* --- runs --- */
 
-static double sum_of(const struct pm_graph *graph, const char *metric)
-{
-    pm_index m = pm_graph_find_metric(graph, metric);
-    double sum = 0;
-    for (uint32_t i = 0; m != PM_NONE && i < graph->n_costs; i++)
-        sum += graph->costs[i].metric == m ? (double)graph->costs[i].value : 0;
-    return sum;
-}
-
-/* Its numbers say less than those of others, for how it was measured. NULL: memory. "": well. */
-static const char *why_poor(struct compare *c, const struct pm_view *view,
-                            const struct pm_view_facts *facts)
-{
-    enum { LOST_PCT = 1, PREEMPTED_PCT = 5, BUDGETS = 2 };
-    double all = (double)(facts->n_samples + facts->n_lost_samples);
-    double lost_pct = all > 0 ? 100 * (double)facts->n_lost_samples / all : 0;
-    double cpu_ns = (double)facts->user_cpu_ns + (double)facts->system_cpu_ns;
-    double out_pct = facts->user_cpu_ns != PM_UNKNOWN && cpu_ns > 0
-                         ? 100 * sum_of(view->data->graph, "preempted_ns") / cpu_ns
-                         : 0;
-    double budget_pct = facts->budget_ppm == PM_UNKNOWN ? NAN : (double)facts->budget_ppm / 1e4;
-    char text[200] = "";
-    if (lost_pct > LOST_PCT)
-        snprintf(text, sizeof text, "lost %.1f %% of its samples", lost_pct);
-    else if (facts->slow_down_pct > BUDGETS * budget_pct)
-        snprintf(text, sizeof text, "measuring slowed it down by %.1f %%", facts->slow_down_pct);
-    else if (out_pct > PREEMPTED_PCT)
-        snprintf(text, sizeof text, "others had the processor for %.1f %% of its CPU time",
-                 out_pct);
-    return keep(c, text);
-}
-
 static int64_t period_of(const struct pm_archive_data *data)
 {
     int64_t period_ns = 0;
@@ -206,7 +174,7 @@ static enum pm_status describe_run(struct compare *c, const struct pm_view *view
     *run = (struct pm_compare_run){.path = path,
                                    .total = total.real,
                                    .speed = 1,
-                                   .poor = why_poor(c, view, &facts),
+                                   .poor = pm_compare_why_poor(view, &c->to->arena),
                                    .slow_down_pct = facts.slow_down_pct,
                                    .mode = keep(c, facts.mode),
                                    .period_ns = period_of(view->data),
@@ -241,7 +209,7 @@ static enum pm_status find_constructs(struct compare *c, const struct pm_view *v
 }
 
 /* Of all binaries with the plugin's facts; of the others where there are none. In no order. */
-static uint64_t hash_of_build(const struct pm_archive_data *data)
+uint64_t pm_build_hash(const struct pm_archive_data *data)
 {
     uint64_t of_facts = 0, of_all = 0;
     for (uint32_t i = 0; i < data->n_binaries; i++) {
@@ -258,7 +226,7 @@ static uint64_t hash_of_build(const struct pm_archive_data *data)
 static enum pm_status add_build(struct compare *c, const struct pm_view *view,
                                 const struct pm_view_key_names *names, uint32_t *ret_build)
 {
-    uint64_t hash = hash_of_build(view->data);
+    uint64_t hash = pm_build_hash(view->data);
     struct build *builds = pm_grow_array(c->builds, c->n_builds, &c->cap_builds, 4, sizeof *builds);
     if (!builds)
         return no_memory(c);
@@ -401,7 +369,7 @@ static enum pm_status read_named(struct compare *c, int side, struct pm_view *vi
 
 static bool is_of_reference_build(const struct compare *c, const struct pm_view *view)
 {
-    return hash_of_build(view->data) == hash_of_build(c->reference.data);
+    return pm_build_hash(view->data) == pm_build_hash(c->reference.data);
 }
 
 static enum pm_status read_view(struct compare *c, int side, struct pm_view *view,

@@ -131,6 +131,11 @@ PM_MUST_CHECK enum pm_status pm_compare(const struct pm_compare_options *options
                                         const struct pm_compare_visitor *visitor,
                                         struct pm_error *err, struct pm_comparison **ret);
 void pm_comparison_free(struct pm_comparison *comparison);
+/* Of all binaries with the plugin's facts; of the others where there are none. In no order. */
+uint64_t pm_build_hash(const struct pm_archive_data *data);
+/* quality.c: why a run's numbers say less than those of others, for how it was measured, printable,
+ * in arena. "": it was measured well; NULL: memory. */
+const char *pm_compare_why_poor(const struct pm_view *view, struct pm_arena *arena);
 
 /* verdict.c: means, intervals and verdicts of rows that have cells; their order. */
 PM_MUST_CHECK enum pm_status pm_compare_judge(struct pm_comparison *comparison,

@@ -1,0 +1,369 @@
+/* perfmap experiment */
+#include "experiment.h"
+
+#include "mapping/base/suggest.h"
+
+#include <unistd.h>
+
+enum { OPT_SET = CMD_KEY_FIRST };
+
+/* Its members are not all as they were. */
+enum { EXPERIMENT_LACKS = 3 };
+
+/* --- what all words need --- */
+
+bool experiment_open(struct cmd_parse *parse, const char **ret_selection,
+                     struct pm_experiment **ret, int *ret_exit)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    const char *operand = parse->operands[1], *selection;
+    char *path = pm_experiment_named(operand, &selection);
+    if (path && *selection && !ret_selection) {
+        *ret_exit = cmd_usage_error(parse, "'experiment %s' takes no selection of members",
+                                    parse->operands[0]);
+        free(path);
+        return false;
+    }
+    enum pm_status status = pm_experiment_open(path ? path : operand, &err, ret);
+    free(path);
+    *ret_exit = CMD_FAILED;
+    if (status == PM_ERR_NOT_FOUND)
+        pm_error_add(&err, "'perfmap experiment create' makes one");
+    if (status != PM_OK) {
+        (void)cmd_fail(parse, &err);
+        return false;
+    }
+    if (ret_selection)
+        *ret_selection = selection;
+    return true;
+}
+
+bool experiment_add_set(struct cmd_parse *parse, struct experiment_request *request,
+                        const char *text)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_experiment_set *sets =
+        pm_realloc_array(request->sets, request->n_sets + 1, sizeof *sets);
+    if (!sets) {
+        cmd_usage_error(parse, "out of memory");
+        return false;
+    }
+    request->sets = sets;
+    enum pm_status status = pm_experiment_set_of(text, &err, &sets[request->n_sets]);
+    if (status != PM_OK)
+        cmd_usage_error(parse, "%s", pm_error_text(&err));
+    pm_error_release(&err);
+    request->n_sets += !status;
+    parse->failed |= status != PM_OK;
+    return !status;
+}
+
+const char *experiment_state_word(const struct pm_experiment_member *member)
+{
+    static const char *const words[] = {"ok", "missing", "changed"};
+    return member->poor && !member->state ? "poor" : words[member->state];
+}
+
+/* Wrong usage has its own status. */
+static int fail(struct cmd_parse *parse, enum pm_status status, struct pm_error *err)
+{
+    if (status != PM_ERR_USAGE)
+        return cmd_fail(parse, err);
+    int end = cmd_usage_error(parse, "%s", pm_error_text(err));
+    pm_error_release(err);
+    return end;
+}
+
+/* --- create, add, set, remove --- */
+
+static int create(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_buf path = PM_BUF_INIT(1 << 16);
+    (void)request;
+    pm_buf_add_str(&path, parse->operands[1]);
+    if (!pm_str_ends_with(parse->operands[1], ".perfexp"))
+        pm_buf_add_str(&path, ".perfexp");
+    enum pm_status status = path.failed ? pm_error_set(&err, PM_ERR_MEMORY, "out of memory")
+                                        : pm_experiment_create(path.data, &err);
+    if (!status)
+        printf("%s: no members yet\n", path.data);
+    pm_buf_release(&path);
+    return status != PM_OK ? fail(parse, status, &err) : cmd_stdout_done(parse, CMD_DONE);
+}
+
+struct adding {
+    uint32_t n_added, n_again, n_as_before, n_failed;
+};
+
+static void add_one(struct pm_experiment *experiment, const struct experiment_request *request,
+                    const char *path, struct adding *adding)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_added added = PM_NOT_ADDED;
+    enum pm_status status =
+        pm_experiment_add(experiment, path, request->sets, request->n_sets, &err, &added);
+    if (status != PM_OK) {
+        cmd_talk("%s", pm_error_text(&err));
+        pm_error_release(&err);
+        adding->n_failed++;
+        return;
+    }
+    adding->n_added += added == PM_ADDED;
+    adding->n_again += added == PM_ADDED_AGAIN;
+    adding->n_as_before += added == PM_NOT_ADDED;
+}
+
+static void print_added(const struct pm_experiment *experiment, const struct adding *adding)
+{
+    printf("%s: %u added", experiment->path, adding->n_added);
+    if (adding->n_again)
+        printf(", %u read again", adding->n_again);
+    if (adding->n_as_before)
+        printf(", %u as before", adding->n_as_before);
+    if (adding->n_failed)
+        printf(", %u not added", adding->n_failed);
+    printf("; %u member%s\n", experiment->n_members, experiment->n_members == 1 ? "" : "s");
+}
+
+/* One that cannot be read does not keep out the others. */
+static int add(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    struct pm_experiment *experiment;
+    struct pm_error err = PM_ERROR_INIT;
+    struct adding adding = {0};
+    int end;
+    if (!experiment_open(parse, NULL, &experiment, &end))
+        return end;
+    bool shows = isatty(STDERR_FILENO) && parse->n_operands > 10;
+    for (int i = 2; i < parse->n_operands; i++) {
+        if (shows)
+            fprintf(stderr, "\r[%d/%d]", i - 1, parse->n_operands - 2);
+        add_one(experiment, request, parse->operands[i], &adding);
+    }
+    fputs(shows ? "\r               \r" : "", stderr);
+    enum pm_status status = pm_experiment_reload(experiment, &err);
+    if (!status)
+        print_added(experiment, &adding);
+    pm_experiment_close(experiment);
+    if (status != PM_OK)
+        return fail(parse, status, &err);
+    return cmd_stdout_done(parse, adding.n_failed ? CMD_FAILED : CMD_DONE);
+}
+
+/* The members that operand 1 selects. */
+static bool select_members(struct cmd_parse *parse, struct pm_experiment **ret,
+                           struct pm_experiment_selection *ret_selection, int *ret_exit)
+{
+    const char *text;
+    struct pm_error err = PM_ERROR_INIT;
+    if (!experiment_open(parse, &text, ret, ret_exit))
+        return false;
+    enum pm_status status = pm_experiment_select(*ret, text, &err, ret_selection);
+    if (!status)
+        return true;
+    *ret_exit = fail(parse, status, &err);
+    pm_experiment_close(*ret);
+    return false;
+}
+
+static int set(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    struct pm_experiment *experiment;
+    struct pm_experiment_selection chosen;
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = PM_OK;
+    int end;
+    if (!select_members(parse, &experiment, &chosen, &end))
+        return end;
+    for (uint32_t i = 0; i < chosen.n; i++)
+        for (uint32_t s = 0; s < request->n_sets && !status; s++)
+            status = pm_experiment_set(experiment, experiment->members[chosen.items[i]].id,
+                                       &request->sets[s], &err);
+    if (!status)
+        printf("%s: set for %u of %u members\n", experiment->path, chosen.n, experiment->n_members);
+    free(chosen.items);
+    pm_experiment_close(experiment);
+    return status != PM_OK ? fail(parse, status, &err) : cmd_stdout_done(parse, CMD_DONE);
+}
+
+static int remove_members(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    struct pm_experiment *experiment;
+    struct pm_experiment_selection chosen;
+    struct pm_error err = PM_ERROR_INIT;
+    enum pm_status status = PM_OK;
+    int end;
+    (void)request;
+    if (!strchr(parse->operands[1], '?'))
+        return cmd_usage_error(parse, "which members? 'E?SELECTION' names them; a file of which "
+                                      "all are to go can be deleted");
+    if (!select_members(parse, &experiment, &chosen, &end))
+        return end;
+    for (uint32_t i = 0; i < chosen.n && !status; i++)
+        status = pm_experiment_remove(experiment, experiment->members[chosen.items[i]].id, &err);
+    if (!status)
+        printf("%s: %u of %u members removed; their archives stay\n", experiment->path, chosen.n,
+               experiment->n_members);
+    free(chosen.items);
+    pm_experiment_close(experiment);
+    return status != PM_OK ? fail(parse, status, &err) : cmd_stdout_done(parse, CMD_DONE);
+}
+
+/* --- check --- */
+
+static uint32_t check_members(const struct pm_experiment *experiment,
+                              const struct pm_experiment_selection *chosen)
+{
+    uint32_t n_bad = 0;
+    for (uint32_t i = 0; i < chosen->n; i++) {
+        const struct pm_experiment_member *member = &experiment->members[chosen->items[i]];
+        struct pm_error err = PM_ERROR_INIT;
+        enum pm_member_state state;
+        enum pm_status status = pm_experiment_check(member, &err, &state);
+        const char *what = state == PM_MEMBER_MISSING ? "there is no such file" : NULL;
+        if (state == PM_MEMBER_CHANGED)
+            what = "another archive, or damaged: 'perfmap experiment add' reads it again";
+        if (status != PM_OK)
+            what = pm_error_text(&err);
+        if (what || member->poor)
+            printf("%lld  %s: %s\n", (long long)member->id, member->name,
+                   what ? what : member->poor);
+        n_bad += what != NULL;
+        pm_error_release(&err);
+    }
+    return n_bad;
+}
+
+static int check(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    struct pm_experiment *experiment;
+    struct pm_experiment_selection chosen;
+    int end;
+    (void)request;
+    if (!select_members(parse, &experiment, &chosen, &end))
+        return end;
+    uint32_t n_bad = check_members(experiment, &chosen);
+    printf("%s: %u of %u members are as they were\n", experiment->path, chosen.n - n_bad, chosen.n);
+    free(chosen.items);
+    pm_experiment_close(experiment);
+    return cmd_stdout_done(parse, n_bad ? EXPERIMENT_LACKS : CMD_DONE);
+}
+
+/* --- the command --- */
+
+static const struct word {
+    const char *word, *takes;
+    int least, most; /* operands behind it; most 0: any number */
+    bool sets;       /* --set */
+    int (*run)(struct cmd_parse *parse, const struct experiment_request *request);
+} words[] = {{"create", "the name of an experiment", 1, 1, false, create},
+             {"add", "an experiment and archives", 2, 0, true, add},
+             {"list", "an experiment, E or 'E?SELECTION'", 1, 1, false, experiment_list},
+             {"set", "an experiment, E or 'E?SELECTION', and KEY=VALUE...", 2, 0, true, set},
+             {"check", "an experiment, E or 'E?SELECTION'", 1, 1, false, check},
+             {"remove", "members, 'E?SELECTION'", 1, 1, false, remove_members}};
+enum { N_WORDS = sizeof words / sizeof *words };
+
+static const struct word *find_word(struct cmd_parse *parse)
+{
+    const char *names[N_WORDS + 1] = {NULL};
+    for (int i = 0; i < N_WORDS; i++) {
+        names[i] = words[i].word;
+        if (parse->n_operands && !strcmp(words[i].word, parse->operands[0]))
+            return &words[i];
+    }
+    const char *near = parse->n_operands ? pm_suggest(parse->operands[0], names) : NULL;
+    if (near)
+        cmd_usage_error(parse, "unknown word '%.100s'; did you mean '%s'?", parse->operands[0],
+                        near);
+    else
+        cmd_usage_error(parse, "expected create, add, list, set, check or remove");
+    return NULL;
+}
+
+static int run_word(struct cmd_parse *parse, struct experiment_request *request)
+{
+    const struct word *word = find_word(parse);
+    if (!word)
+        return CMD_USAGE;
+    int n = parse->n_operands - 1;
+    if (n < word->least || (word->most && n > word->most))
+        return cmd_usage_error(parse, "'experiment %s' takes %s", word->word, word->takes);
+    if (request->n_sets && !word->sets)
+        return cmd_usage_error(parse, "option '--set' goes with 'experiment add' and 'set'");
+    for (int i = 2; i <= n && word->run == set; i++)
+        if (!experiment_add_set(parse, request, parse->operands[i]))
+            return CMD_USAGE;
+    return word->run(parse, request);
+}
+
+static int experiment_main(struct cmd_parse *parse)
+{
+    struct experiment_request request = {0};
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        if (key == OPT_SET)
+            experiment_add_set(parse, &request, parse->value);
+        else
+            cmd_take_look(parse, key, &request.look);
+    int end = parse->failed ? CMD_USAGE : run_word(parse, &request);
+    for (uint32_t i = 0; i < request.n_sets; i++)
+        free((char *)request.sets[i].key);
+    free(request.sets);
+    return end;
+}
+
+static const struct cmd_option experiment_options[] = {
+    {OPT_SET, "set", "KEY=VALUE", "add: attributes of these members; several times"},
+    {CMD_KEY_JSON, "json", NULL, "list: as JSON"},
+    CMD_LOOK_OPTIONS,
+    {0}};
+
+static const struct cmd_example experiment_examples[] = {
+    {"perfmap experiment create exp && perfmap experiment add exp old*.perfmap --set build=old",
+     "archives that belong together, and what tells them apart"},
+    {"perfmap experiment list 'exp?opt=O2&ranks>=8'", "which were compiled so, with many ranks"},
+    {"perfmap diff 'exp?build=old' 'exp?build=new'", "compare them"},
+    {NULL, NULL}};
+
+static const struct cmd_exit experiment_exits[] = {
+    {0, "done"},
+    {1, "it failed, or some archive could not be added"},
+    {2, "wrong usage"},
+    {EXPERIMENT_LACKS, "check: some member is missing, or not as it was"},
+    {0, NULL}};
+
+const struct cmd cmd_experiment = {
+    .name = "experiment",
+    .summary = "keep archives together, with what tells them apart",
+    .usage = (const char *const[]){"experiment create E",
+                                   "experiment add [--set KEY=VALUE]... E FILE...",
+                                   "experiment list [--json] E|'E?SELECTION'",
+                                   "experiment set E|'E?SELECTION' KEY=VALUE...",
+                                   "experiment check E|'E?SELECTION'",
+                                   "experiment remove 'E?SELECTION'", NULL},
+    .description =
+        "An experiment (E.perfexp) is one file that names archives, its members, and what is known "
+        "of each: attributes that 'perfmap run' noted (cpu_model, kernel, load_start, command, "
+        "ranks, ...), that the binary says (compiler, opt), and that you set. Archives are never "
+        "changed, and may be moved with the file when they lie in its folder.\n"
+        "\n"
+        "A selection names members by attributes:\n"
+        "\n"
+        "    opt=O2&ranks>=8          both hold; also <, <=, > and !=, which holds without the\n"
+        "                             attribute, too\n"
+        "    commit=4f*|5a*           one of several patterns, as of file names\n"
+        "    fast&!debug              has the attribute, has it not\n"
+        "    state=ok, member<=10     archives that are as they were; by number\n"
+        "\n"
+        "Quote it: & and > mean something to the shell. 'perfmap diff' takes E and 'E?SELECTION' "
+        "wherever it takes archives.\n"
+        "\n"
+        "'add' reads what is new or has changed, so it can be repeated. 'set' with an empty VALUE "
+        "takes an attribute away. 'check' reads all bytes of the members.",
+    .options = experiment_options,
+    .examples = experiment_examples,
+    .exits = experiment_exits,
+    .environment = cmd_look_environment,
+    .main = experiment_main,
+};

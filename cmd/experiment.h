@@ -1,0 +1,32 @@
+/* What the parts of `perfmap experiment` share.
+ *
+ *     if (!strcmp(parse->operands[0], "list"))
+ *         return experiment_list(parse, &request);
+ */
+#ifndef PM_CMD_EXPERIMENT_H
+#define PM_CMD_EXPERIMENT_H
+
+#include "cmd/core/archives.h"
+
+#include "mapping/experiment/experiment.h"
+
+struct experiment_request {
+    struct pm_experiment_set *sets; /* --set; owned, with their texts */
+    uint32_t n_sets;
+    struct show_look look;
+};
+
+/* The experiment that operand 1 names, "E" or "E.perfexp", "E?SELECTION" where ret_selection is not
+ * NULL. A failure is told, *ret_exit has its status. */
+bool experiment_open(struct cmd_parse *parse, const char **ret_selection,
+                     struct pm_experiment **ret, int *ret_exit);
+/* One more --set. false: it was told why not. */
+bool experiment_add_set(struct cmd_parse *parse, struct experiment_request *request,
+                        const char *text);
+/* "ok", "missing", "changed", "poor" */
+const char *experiment_state_word(const struct pm_experiment_member *member);
+
+/* The words behind `perfmap experiment`: each returns the exit status. */
+int experiment_list(struct cmd_parse *parse, const struct experiment_request *request);
+
+#endif
