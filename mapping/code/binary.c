@@ -91,3 +91,32 @@ enum pm_binary_state pm_binary_check(const char *path, const struct pm_binary_id
     close(fd);
     return state;
 }
+
+static size_t code_parts(Elf *elf, struct pm_binary_part *ret_parts, size_t max)
+{
+    size_t n = 0, n_parts = 0;
+    GElf_Phdr header;
+    if (elf_getphdrnum(elf, &n) != 0)
+        return 0;
+    for (size_t i = 0; i < n && i < 65536 && n_parts < max; i++)
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+            (header.p_flags & PF_X))
+            ret_parts[n_parts++] =
+                (struct pm_binary_part){header.p_offset, header.p_vaddr, header.p_filesz};
+    return n_parts;
+}
+
+size_t pm_binary_code_parts(const char *path, struct pm_binary_part *ret_parts, size_t max)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    size_t n = elf && elf_kind(elf) == ELF_K_ELF ? code_parts(elf, ret_parts, max) : 0;
+    elf_end(elf);
+    close(fd);
+    return n;
+}

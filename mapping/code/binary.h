@@ -21,4 +21,11 @@ enum pm_binary_state { PM_BINARY_SAME, PM_BINARY_CHANGED, PM_BINARY_GONE, PM_BIN
 enum pm_binary_state pm_binary_check(const char *path, const struct pm_binary_identity *identity,
                                      char *ret_why, size_t len);
 
+/* The parts of a file that are loaded as code: an offset in the file is at address + offset -
+ * file_offset. Returns how many there are, at most max; 0 also when it is no ELF file. */
+struct pm_binary_part {
+    uint64_t file_offset, address, size_bytes;
+};
+size_t pm_binary_code_parts(const char *path, struct pm_binary_part *ret_parts, size_t max);
+
 #endif

@@ -330,7 +330,7 @@ static enum pm_status mark_around(struct collector *c, struct collect_binary *bi
 
 enum pm_status collect_mark_lacking(struct collector *c, uint32_t noun)
 {
-    if (pm_map_get(&c->binaries->lacking, noun))
+    if (c->has_stacks || pm_map_get(&c->binaries->lacking, noun))
         return PM_OK;
     return pm_map_put(&c->binaries->lacking, noun, 1)
                ? collect_write_attribute(c, noun, "lacks callees", "yes")

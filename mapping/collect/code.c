@@ -393,8 +393,8 @@ static enum pm_status make_unknown(struct collector *c, struct collect_binary *b
     return status;
 }
 
-static enum pm_status add_code(struct collector *c, const struct collect_code *code,
-                               uint32_t *ret_position)
+enum pm_status collect_add_code(struct collector *c, const struct collect_code *code,
+                                uint32_t *ret_position)
 {
     struct collect_code *codes =
         pm_grow_array(c->codes->list, c->codes->n, &c->codes->cap, 1024, sizeof *codes);
@@ -428,7 +428,7 @@ static enum pm_status make_code(struct collector *c, struct collect_binary *bina
     else
         status = collect_debug_code(c, binary, address, &code);
     if (status == PM_OK)
-        status = add_code(c, &code, ret_position);
+        status = collect_add_code(c, &code, ret_position);
     if (status == PM_OK && key && !pm_map_put(&binary->codes->by_tuple, key, *ret_position))
         return collect_no_memory(c);
     return status;
@@ -445,7 +445,7 @@ static enum pm_status stray_code(struct collector *c, uint32_t *ret_code)
         }
     enum pm_status status = make_whole(c, &c->model->stray_noun, "code outside of files", "code",
                                        "code that no loaded file holds", 0, &code);
-    return status == PM_OK ? add_code(c, &code, ret_code) : status;
+    return status == PM_OK ? collect_add_code(c, &code, ret_code) : status;
 }
 
 enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary, uint64_t address,

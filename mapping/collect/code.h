@@ -58,6 +58,9 @@ struct collect_code_keys {
  * the code becomes nouns and mappings when it was not met before. binary NULL: of no file. */
 PM_MUST_CHECK enum pm_status collect_code_at(struct collector *c, struct collect_binary *binary,
                                              uint64_t address, uint32_t *ret_code);
+/* A number for code that was not found by its address. */
+PM_MUST_CHECK enum pm_status collect_add_code(struct collector *c, const struct collect_code *code,
+                                              uint32_t *ret_code);
 /* The code of that number, lent until the next collect_code_at; 0: one about which nothing is
  * known. */
 const struct collect_code *collect_code(const struct collector *c, uint32_t code);

@@ -12,6 +12,7 @@
 #include "frames.h"
 #include "heap.h"
 #include "import.h"
+#include "import_sink.h"
 #include "kernel.h"
 #include "meetings.h"
 #include "model.h"
@@ -30,6 +31,7 @@
 #include "mapping/archive/archive.h"
 #include "mapping/base/arena.h"
 #include "mapping/base/map.h"
+#include "mapping/import/import.h"
 #include "mapping/pif/pif.h"
 #include "mapping/run/run_file.h"
 
@@ -772,6 +774,13 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_user_pif(c, options->pif_paths[i]);
     for (size_t i = 0; i < options->n_costs_paths && status == PM_OK; i++)
         status = collect_cost_file(c, options->costs_paths[i], options->name);
+    struct pm_import_options import = {
+        .size = sizeof import, .format = options->profile_format, .unit = options->profile_unit};
+    if (status != PM_OK)
+        return status;
+    if (options->n_profile_paths)
+        status = collect_profiles(c, options->profile_paths, options->n_profile_paths,
+                                  options->name, &import);
     for (size_t i = 0; i < options->n_binary_paths && status == PM_OK; i++)
         status = collect_binary_file(c, options->binary_paths[i]);
     if (status == PM_OK && options->binary_paths && c->processes->n_executions == 0)
@@ -848,7 +857,7 @@ enum pm_status pm_collect(const char *const *run_dirs, size_t n_run_dirs, const 
 {
     struct pm_collect_options known = known_options(options);
     struct pm_collect_result result = {0};
-    bool has_other = known.n_costs_paths != 0 || known.binary_paths != NULL;
+    bool has_other = known.n_costs_paths != 0 || known.n_profile_paths != 0 || known.binary_paths;
     if ((n_run_dirs == 0 && !has_other) || (known.name && n_run_dirs > 1))
         return pm_error_set(err, PM_ERR_USAGE, "%zu run folders were given%s", n_run_dirs,
                             known.name ? " for one name" : "");

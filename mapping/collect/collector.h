@@ -39,8 +39,9 @@ struct collector {
     struct collect_meetings *meetings;     /* meetings.h; NULL: none yet */
     unsigned n_threads;                    /* to work with; 0: one for each processor */
     uint32_t n_sampled_threads;            /* of the run, roughly: who share the room for times */
-    bool joins;     /* several run files: causes of one may be contexts of another */
-    bool has_words; /* some run file may name causes */
+    bool joins;      /* several run files: causes of one may be contexts of another */
+    bool has_stacks; /* imported: what code without facts calls is below it, too */
+    bool has_words;  /* some run file may name causes */
 };
 
 /* For who collects. What numbers of the archive lack is for its readers: collect_mark. */

@@ -421,6 +421,14 @@ static void warn_of_nothing_measured(struct warner *warner)
                      "plugin-path) and run it again");
 }
 
+static bool has_binaries(const struct pm_archive_data *data)
+{
+    for (uint32_t i = 0; i < data->n_binaries; i++)
+        if (data->binaries[i].path[0] == '/')
+            return true;
+    return false;
+}
+
 /* The first process that was not sampled as asked says it for all of its kind. */
 static void warn_of_sampling(struct warner *warner)
 {
@@ -459,7 +467,11 @@ static void warn_of_sampling(struct warner *warner)
              "samples unless "
              "--rate 0 is given",
              needing);
-    if (view->only_samples)
+    bool is_import = data->n_executions && !strcmp(data->executions[0].mode, "import");
+    if (view->only_samples && is_import && has_binaries(data))
+        warn(warner, "the profile's program is known by names, debug information and symbols: "
+                     "compiled with -fplugin=$(perfmap plugin-path) it has statements and arrays");
+    else if (view->only_samples && !is_import)
         warn(warner, "no instrumented code ran, so everything is from samples and debug "
                      "information: compile the program with -fplugin=$(perfmap plugin-path) for "
                      "statements, arrays and calls");

@@ -1,0 +1,685 @@
+/* The sink of mapping/import: what other tools measured becomes contexts and costs. Code that has
+ * an address is looked up as that of our own samples is (samples.c): a binary with facts is
+ * explained by statement and array, one without by its debug information and symbols. What has
+ * only a name is a function of that name. */
+#include "import_sink.h"
+
+#include "binaries.h"
+#include "code.h"
+#include "collector.h"
+#include "contexts.h"
+#include "costs.h"
+#include "debug.h"
+#include "model.h"
+#include "places.h"
+#include "process.h"
+#include "touches.h"
+#include "writer.h"
+
+#include "mapping/base/arena.h"
+#include "mapping/base/map.h"
+#include "mapping/code/binary.h"
+#include "mapping/code/code_map.h"
+#include "mapping/debuginfo/debuginfo.h"
+#include "mapping/import/import.h"
+#include "mapping/run/run_file.h"
+
+#include <stdlib.h>
+
+enum { MAX_PARTS = 8, MOST_MISSING_NAMES = 3 };
+
+struct sink_object {
+    struct collect_binary *binary;
+    struct pm_binary_part parts[MAX_PARTS];
+    size_t n_parts;
+};
+
+struct sink_frame {
+    uint32_t code;  /* number: what its cost is of */
+    uint32_t steps; /* number: what lies around that */
+    uint32_t loop;  /* sentence of the loop that its call lies in; 0: none is known */
+    unsigned flags; /* of contexts */
+};
+
+/* Costs of equal keys are added up before they are written. */
+struct sink_cost {
+    uint32_t thread, context, metric; /* thread 0: free */
+    uint64_t value;
+};
+
+struct sink {
+    struct pm_import_sink calls; /* first: a sink is one of these */
+    struct collector *c;
+    uint32_t execution;
+    struct sink_object *objects;
+    struct sink_frame *frames;
+    uint32_t *roots; /* contexts, by row of the process, from first_process */
+    uint32_t n_objects, objects_cap, n_frames, frames_cap, n_roots, roots_cap, first_process;
+    struct sink_cost *costs; /* by hash; at most half full */
+    uint32_t n_costs, costs_size;
+    enum pm_status status;     /* of notes */
+    uint64_t start_ns, end_ns; /* of all files; the same: not known */
+    uint32_t n_missing;        /* binaries that are not those that ran */
+    struct pm_buf missing;
+};
+
+static struct sink *sink_of(struct pm_import_sink *calls)
+{
+    return (struct sink *)calls;
+}
+
+/* --- objects --- */
+
+static enum pm_status open_binary(struct sink *s, struct pm_str path, struct pm_str build_id,
+                                  struct collect_binary **ret_binary)
+{
+    struct pm_run_file_object made = {.path = path, .build_id = build_id};
+    enum pm_status status = collect_binary(s->c, &made, ret_binary);
+    if (status != PM_OK)
+        return status;
+    return collect_binary_read(s->c, *ret_binary);
+}
+
+/* "[libm.so.6]": what the producer names is all that is known of its code. */
+static enum pm_status open_missing(struct sink *s, const char *path,
+                                   struct collect_binary **ret_binary)
+{
+    struct pm_buf name = PM_BUF_INIT(8192);
+    if (s->n_missing++ < MOST_MISSING_NAMES)
+        pm_buf_printf(&s->missing, "%s'%s'", s->n_missing > 1 ? ", " : "", path);
+    pm_buf_printf(&name, "[%s]", collect_base_name(path));
+    enum pm_status status =
+        name.failed ? collect_no_memory(s->c)
+                    : open_binary(s, (struct pm_str){name.data, name.len}, PM_STR(""), ret_binary);
+    pm_buf_release(&name);
+    return status;
+}
+
+static enum pm_status sink_object(struct pm_import_sink *calls,
+                                  const struct pm_import_object *object, uint32_t *ret_object)
+{
+    struct sink *s = sink_of(calls);
+    struct pm_binary_identity identity = {object->build_id, 0, 0};
+    char why[200];
+    struct sink_object *objects =
+        pm_grow_array(s->objects, s->n_objects, &s->objects_cap, 16, sizeof *objects);
+    const char *path = pm_intern_add(s->c->strings, object->path.p, object->path.len);
+    if (objects)
+        s->objects = objects;
+    if (!objects || !path)
+        return collect_no_memory(s->c);
+    struct sink_object *made = &objects[s->n_objects];
+    *made = (struct sink_object){0};
+    bool is_there =
+        path[0] == '[' || pm_binary_check(path, &identity, why, sizeof why) == PM_BINARY_SAME;
+    enum pm_status status = is_there ? open_binary(s, object->path, object->build_id, &made->binary)
+                                     : open_missing(s, path, &made->binary);
+    if (is_there && path[0] != '[')
+        made->n_parts = pm_binary_code_parts(path, made->parts, MAX_PARTS);
+    *ret_object = ++s->n_objects;
+    return status;
+}
+
+/* The ELF address; false: it is in no code of the file. */
+static bool address_of(const struct sink_object *object, const struct pm_import_frame *frame,
+                       uint64_t *ret_address)
+{
+    *ret_address = frame->address;
+    if (frame->kind == PM_IMPORT_ELF)
+        return true;
+    for (size_t i = 0; i < object->n_parts; i++) {
+        const struct pm_binary_part *part = &object->parts[i];
+        if (frame->address < part->file_offset ||
+            frame->address - part->file_offset >= part->size_bytes)
+            continue;
+        *ret_address = part->address + (frame->address - part->file_offset);
+        return true;
+    }
+    return false;
+}
+
+/* --- frames --- */
+
+/* Is the guess right: does the function that the producer names begin where it says? */
+static enum pm_status check_guess(struct sink *s, struct collect_binary *binary,
+                                  const struct pm_import_frame *frame, uint64_t address,
+                                  bool *ret_is_right)
+{
+    const char *name;
+    uint64_t offset;
+    enum pm_status status = collect_symbol_at(s->c, binary, address, &name, &offset);
+    if (status != PM_OK)
+        return status;
+    *ret_is_right = name && offset == frame->function_offset;
+    return PM_OK;
+}
+
+/* *ret_code 0: its address says nothing. */
+static enum pm_status code_by_address(struct sink *s, const struct pm_import_frame *frame,
+                                      uint32_t *ret_code)
+{
+    const struct sink_object *object = frame->object ? &s->objects[frame->object - 1] : NULL;
+    struct collect_binary *binary = object ? object->binary : NULL;
+    uint64_t address;
+    bool is_right = true;
+    *ret_code = 0;
+    if (frame->kind == PM_IMPORT_NO_ADDRESS || !binary || !binary->same ||
+        !address_of(object, frame, &address))
+        return PM_OK;
+    enum pm_status status =
+        frame->is_checked ? check_guess(s, binary, frame, address, &is_right) : PM_OK;
+    if (status != PM_OK || !is_right)
+        return status;
+    status = frame->is_caller ? PM_OK : collect_blamed(s->c, binary, address, &address);
+    address -= frame->is_caller && address;
+    if (status != PM_OK)
+        return status;
+    return collect_code_at(s->c, binary, address, ret_code);
+}
+
+/* Binary of frames that have none: they are told by name alone. */
+static enum pm_status binary_of(struct sink *s, const struct pm_import_frame *frame,
+                                struct collect_binary **ret_binary)
+{
+    if (frame->object) {
+        *ret_binary = s->objects[frame->object - 1].binary;
+        return PM_OK;
+    }
+    return open_binary(s, PM_STR("[imported]"), PM_STR(""), ret_binary);
+}
+
+static enum pm_status code_by_name(struct sink *s, const struct pm_import_frame *frame,
+                                   const char *linkage, uint32_t *ret_code)
+{
+    struct collector *c = s->c;
+    struct collect_binary *binary;
+    struct collect_code code;
+    char *shown = pm_debug_demangle(linkage);
+    struct pm_debug_frame named = {.source = PM_DEBUG_DWARF,
+                                   .linkage = linkage,
+                                   .function = shown ? collect_intern(c, shown) : NULL,
+                                   .line_no = frame->line_no};
+    free(shown);
+    if (frame->file.len)
+        named.file = pm_intern_add(c->strings, frame->file.p, frame->file.len);
+    if (!named.function || (frame->file.len && !named.file))
+        return collect_no_memory(c);
+    enum pm_status status = binary_of(s, frame, &binary);
+    if (status != PM_OK)
+        return status;
+    status = collect_named_code(c, binary, &named, &code);
+    if (status != PM_OK)
+        return status;
+    return collect_add_code(c, &code, ret_code);
+}
+
+/* The symbol at the frame's address; *ret_name NULL: none is known. */
+static enum pm_status symbol_of(struct sink *s, const struct pm_import_frame *frame,
+                                const char **ret_name)
+{
+    uint64_t address, offset;
+    const struct sink_object *object = frame->object ? &s->objects[frame->object - 1] : NULL;
+    *ret_name = NULL;
+    if (!object || !object->binary->same || frame->kind == PM_IMPORT_NO_ADDRESS ||
+        frame->is_checked || !address_of(object, frame, &address))
+        return PM_OK;
+    address -= frame->is_caller && address;
+    return collect_symbol_at(s->c, object->binary, address, ret_name, &offset);
+}
+
+/* The producer's name; without one that of the symbol. */
+static enum pm_status name_of(struct sink *s, const struct pm_import_frame *frame,
+                              const char **ret_name)
+{
+    if (frame->function.len) {
+        *ret_name = pm_intern_add(s->c->strings, frame->function.p, frame->function.len);
+        return *ret_name ? PM_OK : collect_no_memory(s->c);
+    }
+    enum pm_status status = symbol_of(s, frame, ret_name);
+    if (status != PM_OK || *ret_name)
+        return status;
+    *ret_name = collect_intern(s->c, "[unknown]");
+    return *ret_name ? PM_OK : collect_no_memory(s->c);
+}
+
+/* Code of functions that only the symbol table knows has no context of its own in our samples.
+ * The producer's stack has it. */
+static bool has_steps(const struct collect_code *code)
+{
+    return code->symbol || code->function || code->is_perfmap;
+}
+
+static enum pm_status find_loop(struct sink *s, const struct collect_code *code,
+                                uint32_t *ret_sentence)
+{
+    enum pm_status status = PM_OK;
+    if (!code->range)
+        return PM_OK;
+    pm_id loop = collect_loop_of(s->c, code->binary, code->range, &status);
+    if (status != PM_OK || !loop)
+        return status;
+    return collect_inline_sentence(s->c, code->binary, code->range->block, loop, "loop",
+                                   ret_sentence);
+}
+
+static enum pm_status find_steps(struct sink *s, const struct pm_import_frame *frame,
+                                 struct sink_frame *made)
+{
+    const char *name;
+    made->steps = made->code;
+    if (has_steps(collect_code(s->c, made->code)))
+        return PM_OK;
+    enum pm_status status = name_of(s, frame, &name);
+    if (status != PM_OK)
+        return status;
+    status = code_by_name(s, frame, name, &made->steps);
+    if (!collect_code(s->c, made->code)->n_mappings)
+        made->code = made->steps;
+    return status;
+}
+
+static unsigned flags_of(const struct pm_import_frame *frame)
+{
+    if (frame->is_inlined)
+        return CONTEXT_INLINED;
+    return frame->is_entered ? 0 : CONTEXT_SAMPLED;
+}
+
+static enum pm_status sink_frame(struct pm_import_sink *calls, const struct pm_import_frame *frame,
+                                 uint32_t *ret_frame)
+{
+    struct sink *s = sink_of(calls);
+    struct sink_frame made = {.flags = flags_of(frame)};
+    struct sink_frame *frames =
+        pm_grow_array(s->frames, s->n_frames, &s->frames_cap, 256, sizeof *frames);
+    if (!frames)
+        return collect_no_memory(s->c);
+    s->frames = frames;
+    s->c->has_stacks = !frame->is_flat;
+    enum pm_status status = code_by_address(s, frame, &made.code);
+    if (status != PM_OK)
+        return status;
+    status = find_steps(s, frame, &made);
+    if (status != PM_OK)
+        return status;
+    struct collect_code code = *collect_code(s->c, made.code);
+    if (frame->is_caller)
+        status = find_loop(s, &code, &made.loop);
+    frames[s->n_frames] = made;
+    *ret_frame = ++s->n_frames;
+    return status;
+}
+
+/* --- contexts --- */
+
+/* Down to the frame's function, what was inlined there, and the loop that the call lies in. */
+static enum pm_status step_down(struct sink *s, const struct sink_frame *frame, uint32_t *context)
+{
+    struct collector *c = s->c;
+    struct collect_code code = *collect_code(c, frame->steps);
+    uint32_t sentence = code.function;
+    enum pm_status status = PM_OK;
+    if (code.symbol)
+        status = collect_short_sentence(c, c->model->executes, code.symbol, &sentence);
+    if (status != PM_OK)
+        return status;
+    if (sentence)
+        status = collect_context(c, *context, sentence, frame->flags, context);
+    for (uint32_t i = 0; i < code.n_inlines; i++) {
+        if (status != PM_OK)
+            return status;
+        status = collect_context(c, *context, code.inlines[i], CONTEXT_INLINED, context);
+    }
+    if (status != PM_OK || !frame->loop)
+        return status;
+    return collect_context(c, *context, frame->loop, CONTEXT_INLINED, context);
+}
+
+static bool has_facts(const struct collect_code *code)
+{
+    return code->symbol && !code->is_perfmap;
+}
+
+/* The innermost frame with facts that calls the last one; a library of the language calls for
+ * others. */
+static const struct collect_code *caller_of(const struct sink *s, const uint32_t *frames, size_t n)
+{
+    for (size_t i = n - 1; i-- > 0;) {
+        const struct collect_code *code = collect_code(s->c, s->frames[frames[i] - 1].code);
+        if (has_facts(code) && !collect_is_library(code))
+            return code;
+    }
+    return NULL;
+}
+
+/* What the exclusive cost is of, as in samples.c: code with facts itself; code of C++'s library
+ * for who called it; what has no facts was called by what has. */
+static enum pm_status own_sentence(struct sink *s, const uint32_t *frames, size_t n,
+                                   uint32_t *ret_sentence)
+{
+    const struct collect_code *code = collect_code(s->c, s->frames[frames[n - 1] - 1].code);
+    const struct collect_code *caller = caller_of(s, frames, n);
+    *ret_sentence = code->sentence;
+    if (!caller || code->is_perfmap)
+        return PM_OK;
+    if (has_facts(code))
+        return collect_is_library(code) && caller->range
+                   ? collect_library_sentence(s->c, code, caller, ret_sentence)
+                   : PM_OK;
+    enum pm_status status =
+        collect_called_sentence(s->c, code->whole, caller, NULL, true, ret_sentence);
+    if (status != PM_OK)
+        return status;
+    return collect_map_called(s->c, code, *ret_sentence);
+}
+
+static enum pm_status sink_place(struct pm_import_sink *calls, uint32_t process,
+                                 const uint32_t *frames, size_t n, uint32_t *ret_place)
+{
+    struct sink *s = sink_of(calls);
+    uint32_t sentence;
+    *ret_place = s->roots[process - s->first_process];
+    for (size_t i = 0; i < n; i++) {
+        enum pm_status status = step_down(s, &s->frames[frames[i] - 1], ret_place);
+        if (status != PM_OK)
+            return status;
+    }
+    if (!n)
+        return PM_OK;
+    enum pm_status status = own_sentence(s, frames, n, &sentence);
+    if (status != PM_OK)
+        return status;
+    return collect_context(s->c, *ret_place, sentence, 0, ret_place);
+}
+
+static enum pm_status sink_path(struct pm_import_sink *calls, uint32_t process, uint32_t parent,
+                                uint32_t frame, uint32_t *ret_path)
+{
+    struct sink *s = sink_of(calls);
+    *ret_path = parent ? parent : s->roots[process - s->first_process];
+    return frame ? step_down(s, &s->frames[frame - 1], ret_path) : PM_OK;
+}
+
+/* --- costs --- */
+
+static struct sink_cost *find_cost(struct sink_cost *costs, uint32_t size,
+                                   const struct sink_cost *key)
+{
+    uint64_t hash = ((uint64_t)key->context << 32 | key->thread) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 29 ^ key->metric) * 0xbf58476d1ce4e5b9u;
+    for (uint32_t at = (uint32_t)(hash >> 32) & (size - 1);; at = (at + 1) & (size - 1)) {
+        struct sink_cost *cost = &costs[at];
+        if (!cost->thread || (cost->thread == key->thread && cost->context == key->context &&
+                              cost->metric == key->metric))
+            return cost;
+    }
+}
+
+static bool grow_costs(struct sink *s)
+{
+    uint32_t size = s->costs_size ? s->costs_size * 2 : 1024;
+    struct sink_cost *costs = size ? pm_alloc_array(size, sizeof *costs) : NULL;
+    if (!costs)
+        return false;
+    for (uint32_t i = 0; i < s->costs_size; i++)
+        if (s->costs[i].thread)
+            *find_cost(costs, size, &s->costs[i]) = s->costs[i];
+    free(s->costs);
+    s->costs = costs;
+    s->costs_size = size;
+    return true;
+}
+
+static enum pm_status sink_cost(struct pm_import_sink *calls, uint32_t thread, uint32_t place,
+                                uint32_t metric, uint64_t value)
+{
+    struct sink *s = sink_of(calls);
+    struct sink_cost key = {thread, place, metric, 0};
+    if (s->n_costs >= s->costs_size / 2 && !grow_costs(s))
+        return collect_no_memory(s->c);
+    struct sink_cost *cost = find_cost(s->costs, s->costs_size, &key);
+    if (!cost->thread) {
+        *cost = key;
+        s->n_costs++;
+    }
+    if (__builtin_add_overflow(cost->value, value, &cost->value) || cost->value > INT64_MAX)
+        return pm_error_set(s->c->err, PM_ERR_LIMIT, "costs of one place add up to more than %lld",
+                            (long long)INT64_MAX);
+    return PM_OK;
+}
+
+/* In the order of threads and contexts, which lists need. */
+static int by_key(const void *a, const void *b)
+{
+    const struct sink_cost *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->metric != y->metric)
+        return x->metric < y->metric ? -1 : 1;
+    return x->context < y->context ? -1 : x->context > y->context;
+}
+
+static enum pm_status write_costs(struct sink *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->costs_size; i++)
+        if (s->costs[i].thread)
+            s->costs[n++] = s->costs[i];
+    if (n)
+        qsort(s->costs, n, sizeof *s->costs, by_key);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct sink_cost *cost = &s->costs[i];
+        enum pm_status status =
+            collect_cost(s->c, cost->context, cost->thread, cost->metric, cost->value);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
+}
+
+static enum pm_status sink_metric(struct pm_import_sink *calls,
+                                  const struct pm_import_metric *metric, uint32_t *ret_metric)
+{
+    struct collector *c = sink_of(calls)->c;
+    struct collect_metric made = {.name = collect_intern(c, metric->name),
+                                  .unit = collect_intern(c, metric->unit),
+                                  .kind = collect_intern(c, metric->kind),
+                                  .description = collect_intern(c, metric->description)};
+    if (!made.name || !made.unit || !made.kind || !made.description)
+        return collect_no_memory(c);
+    return collect_metric(c, &made, ret_metric);
+}
+
+/* {caller callee Calls} */
+static enum pm_status sink_arc(struct pm_import_sink *calls, const struct pm_import_arc *arc,
+                               uint32_t metric, uint64_t value)
+{
+    (void)calls, (void)arc, (void)metric, (void)value;
+    return PM_OK;
+}
+
+static enum pm_status sink_event(struct pm_import_sink *calls, uint32_t thread, uint64_t time_ns,
+                                 uint32_t path)
+{
+    (void)calls, (void)thread, (void)time_ns, (void)path;
+    return PM_OK;
+}
+
+/* --- who ran --- */
+
+static enum pm_status sink_process(struct pm_import_sink *calls,
+                                   const struct pm_import_process *process, uint32_t *ret_process)
+{
+    struct sink *s = sink_of(calls);
+    struct collector *c = s->c;
+    uint32_t sentence;
+    uint32_t *roots = pm_grow_array(s->roots, s->n_roots, &s->roots_cap, 16, sizeof *roots);
+    if (!roots)
+        return collect_no_memory(c);
+    s->roots = roots;
+    sqlite3_stmt *insert = c->writer->statements[INSERT_PROCESS];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, ++c->processes->n);
+    bind_number(insert, 2, s->execution);
+    /* that without a number is what was not sampled, in archives of ours */
+    bind_number(insert, 3, process->pid ? process->pid : c->processes->n);
+    bind_number_or_null(insert, 4, process->parent_pid);
+    bind_number(insert, 5, c->processes->n);
+    bind_str(insert, 6, process->name);
+    bind_text(insert, 10, "exit");
+    bind_number(insert, 14, 0);
+    enum pm_status status = collect_insert(c, INSERT_PROCESS);
+    if (status != PM_OK)
+        return status;
+    status = collect_process_sentence(c, process->name, &sentence);
+    if (status != PM_OK)
+        return status;
+    status = collect_context(c, 0, sentence, 0, &roots[s->n_roots]);
+    s->n_roots++;
+    *ret_process = c->processes->n;
+    return status;
+}
+
+static enum pm_status sink_thread(struct pm_import_sink *calls,
+                                  const struct pm_import_thread *thread, uint32_t *ret_thread)
+{
+    struct collector *c = sink_of(calls)->c;
+    sqlite3_stmt *insert = c->writer->statements[INSERT_THREAD];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, ++c->processes->n_threads);
+    bind_number(insert, 2, thread->process);
+    bind_number_or_null(insert, 3, thread->tid);
+    bind_number(insert, 4, 1);
+    bind_str(insert, 5, thread->name);
+    if (thread->has_times) {
+        bind_number(insert, 6, thread->start_ns);
+        bind_number(insert, 7, thread->end_ns);
+    }
+    *ret_thread = c->processes->n_threads;
+    return collect_insert(c, INSERT_THREAD);
+}
+
+static void sink_span(struct pm_import_sink *calls, uint64_t start_ns, uint64_t end_ns)
+{
+    struct sink *s = sink_of(calls);
+    bool is_first = s->start_ns == s->end_ns;
+    if (is_first || start_ns < s->start_ns)
+        s->start_ns = start_ns;
+    if (is_first || end_ns > s->end_ns)
+        s->end_ns = end_ns;
+}
+
+/* The first error counts. */
+static void keep_status(struct sink *s, enum pm_status status)
+{
+    s->status = s->status != PM_OK ? s->status : status;
+}
+
+static void sink_attribute(struct pm_import_sink *calls, const char *key, struct pm_str value)
+{
+    struct sink *s = sink_of(calls);
+    sqlite3_stmt *insert = s->c->writer->statements[INSERT_ATTRIBUTE];
+    bind_number(insert, 1, s->execution);
+    bind_text(insert, 2, key);
+    bind_str(insert, 3, value);
+    keep_status(s, collect_insert(s->c, INSERT_ATTRIBUTE));
+}
+
+static void sink_note(struct pm_import_sink *calls, const char *text)
+{
+    struct sink *s = sink_of(calls);
+    keep_status(s, collect_mark(s->c, "%s", text));
+}
+
+/* --- the whole --- */
+
+/* What it was called with is not known: the report's head names the files. */
+static enum pm_status write_execution(struct sink *s, const char *const *paths, size_t n,
+                                      const char *name)
+{
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    uint64_t cpu_ns = 0;
+    for (size_t i = 0; i < n; i++)
+        pm_buf_printf(&text, "%s%s", i ? " " : "imported ", collect_base_name(paths[i]));
+    for (uint32_t i = 0; i < s->costs_size; i++)
+        if (s->costs[i].thread && s->costs[i].metric == METRIC_CPU_NS)
+            cpu_ns += s->costs[i].value;
+    sqlite3_stmt *insert = s->c->writer->statements[INSERT_EXECUTION];
+    sqlite3_clear_bindings(insert);
+    bind_number(insert, 1, s->execution);
+    bind_text(insert, 2, name ? name : collect_base_name(paths[0]));
+    bind_text(insert, 3, text.data ? text.data : "");
+    bind_text(insert, 6, "import");
+    if (s->end_ns > s->start_ns)
+        bind_number(insert, 8, s->end_ns - s->start_ns);
+    if (cpu_ns) {
+        bind_number(insert, 9, cpu_ns);
+        bind_number(insert, 10, 0);
+    }
+    enum pm_status status = collect_insert(s->c, INSERT_EXECUTION);
+    pm_buf_release(&text);
+    return status;
+}
+
+static enum pm_status tell_missing(struct sink *s)
+{
+    if (!s->n_missing)
+        return PM_OK;
+    if (s->n_missing > MOST_MISSING_NAMES)
+        pm_buf_add_str(&s->missing, ", ...");
+    return collect_mark(s->c,
+                        "%u binaries are not here, or not those that ran (%s): their code has the "
+                        "names that the profile has, and no lines",
+                        s->n_missing, s->missing.data ? s->missing.data : "");
+}
+
+static void release(struct sink *s)
+{
+    free(s->objects);
+    free(s->frames);
+    free(s->roots);
+    free(s->costs);
+    pm_buf_release(&s->missing);
+}
+
+static enum pm_status read_files(struct sink *s, const char *const *paths, size_t n,
+                                 const char *name, const struct pm_import_options *options)
+{
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < n; i++)
+        if ((status = pm_import_file(paths[i], options, &s->calls, s->c->err)) != PM_OK)
+            return status;
+    if (s->status != PM_OK)
+        return s->status;
+    status = write_execution(s, paths, n, name);
+    if (status != PM_OK)
+        return status;
+    status = tell_missing(s);
+    return status != PM_OK ? status : write_costs(s);
+}
+
+enum pm_status collect_profiles(struct collector *c, const char *const *paths, size_t n,
+                                const char *name, const struct pm_import_options *options)
+{
+    struct sink s = {.calls = {.object = sink_object,
+                               .process = sink_process,
+                               .thread = sink_thread,
+                               .metric = sink_metric,
+                               .frame = sink_frame,
+                               .path = sink_path,
+                               .place = sink_place,
+                               .cost = sink_cost,
+                               .arc = sink_arc,
+                               .event = sink_event,
+                               .span = sink_span,
+                               .attribute = sink_attribute,
+                               .note = sink_note},
+                     .c = c,
+                     .execution = ++c->processes->n_executions,
+                     .first_process = c->processes->n + 1,
+                     .missing = PM_BUF_INIT(16384)};
+    enum pm_status status = read_files(&s, paths, n, name, options);
+    c->has_stacks = false;
+    release(&s);
+    return status;
+}

@@ -1,0 +1,3 @@
+/* mapping/import/folded.c */
+#define FORMAT "folded"
+#include "import_fuzz.h"

@@ -1,0 +1,3 @@
+/* mapping/import/perf_script.c */
+#define FORMAT "perf_script"
+#include "import_fuzz.h"

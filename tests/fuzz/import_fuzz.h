@@ -1,0 +1,133 @@
+/* A reader of mapping/import against any bytes: what it gives the sink has to be what sink.h asks
+ * for. Define FORMAT before. */
+#include "mapping/import/import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct counting {
+    struct pm_import_sink calls; /* first */
+    uint32_t n_objects, n_processes, n_threads, n_metrics, n_frames, n_paths;
+};
+
+static struct counting *counting(struct pm_import_sink *sink)
+{
+    return (struct counting *)sink;
+}
+
+static enum pm_status object(struct pm_import_sink *sink, const struct pm_import_object *object,
+                             uint32_t *ret)
+{
+    PM_ASSERT(object->path.len != 0);
+    *ret = ++counting(sink)->n_objects;
+    return PM_OK;
+}
+
+static enum pm_status process(struct pm_import_sink *sink, const struct pm_import_process *process,
+                              uint32_t *ret)
+{
+    (void)process;
+    *ret = ++counting(sink)->n_processes;
+    return PM_OK;
+}
+
+static enum pm_status thread(struct pm_import_sink *sink, const struct pm_import_thread *thread,
+                             uint32_t *ret)
+{
+    PM_ASSERT(thread->process && thread->process <= counting(sink)->n_processes);
+    *ret = ++counting(sink)->n_threads;
+    return PM_OK;
+}
+
+static enum pm_status metric(struct pm_import_sink *sink, const struct pm_import_metric *metric,
+                             uint32_t *ret)
+{
+    PM_ASSERT(metric->name && metric->unit && metric->kind && metric->description);
+    *ret = ++counting(sink)->n_metrics;
+    return PM_OK;
+}
+
+static enum pm_status frame(struct pm_import_sink *sink, const struct pm_import_frame *frame,
+                            uint32_t *ret)
+{
+    PM_ASSERT(frame->object <= counting(sink)->n_objects);
+    *ret = ++counting(sink)->n_frames;
+    return PM_OK;
+}
+
+static enum pm_status path(struct pm_import_sink *sink, uint32_t process, uint32_t parent,
+                           uint32_t frame, uint32_t *ret)
+{
+    struct counting *c = counting(sink);
+    PM_ASSERT(process && process <= c->n_processes && parent <= c->n_paths && frame <= c->n_frames);
+    *ret = ++c->n_paths;
+    return PM_OK;
+}
+
+static enum pm_status place(struct pm_import_sink *sink, uint32_t process, const uint32_t *frames,
+                            size_t n, uint32_t *ret)
+{
+    struct counting *c = counting(sink);
+    PM_ASSERT(process && process <= c->n_processes);
+    for (size_t i = 0; i < n; i++)
+        PM_ASSERT(frames[i] && frames[i] <= c->n_frames);
+    *ret = ++c->n_paths;
+    return PM_OK;
+}
+
+static enum pm_status cost(struct pm_import_sink *sink, uint32_t thread, uint32_t place,
+                           uint32_t metric, uint64_t value)
+{
+    const struct counting *c = counting(sink);
+    PM_ASSERT(thread && thread <= c->n_threads && place && place <= c->n_paths && metric &&
+              metric <= c->n_metrics && value <= INT64_MAX);
+    return PM_OK;
+}
+
+static enum pm_status arc(struct pm_import_sink *sink, const struct pm_import_arc *arc,
+                          uint32_t metric, uint64_t value)
+{
+    const struct counting *c = counting(sink);
+    PM_ASSERT(arc->thread && arc->thread <= c->n_threads && arc->caller <= c->n_frames &&
+              arc->callee && arc->callee <= c->n_frames && metric <= c->n_metrics &&
+              value <= INT64_MAX && arc->n_calls <= INT64_MAX);
+    return PM_OK;
+}
+
+static enum pm_status event(struct pm_import_sink *sink, uint32_t thread, uint64_t time_ns,
+                            uint32_t path)
+{
+    const struct counting *c = counting(sink);
+    (void)time_ns;
+    PM_ASSERT(thread && thread <= c->n_threads && path <= c->n_paths);
+    return PM_OK;
+}
+
+static void span(struct pm_import_sink *sink, uint64_t start_ns, uint64_t end_ns)
+{
+    (void)sink;
+    PM_ASSERT(start_ns <= end_ns);
+}
+
+static void attribute(struct pm_import_sink *sink, const char *key, struct pm_str value)
+{
+    (void)sink;
+    PM_ASSERT(key && (value.p || !value.len));
+}
+
+static void note(struct pm_import_sink *sink, const char *text)
+{
+    (void)sink;
+    PM_ASSERT(*text != 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct counting sink = {.calls = {object, process, thread, metric, frame, path, place, cost,
+                                      arc, event, span, attribute, note}};
+    struct pm_import_options options = {.size = sizeof options, .format = FORMAT};
+    enum pm_status status = pm_import_bytes("fuzz", data, size, &options, &sink.calls, &err);
+    PM_ASSERT((status == PM_OK) == !*pm_error_text(&err));
+    pm_error_release(&err);
+    return 0;
+}
