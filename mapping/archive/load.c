@@ -3,14 +3,16 @@
 
 #include <stdlib.h>
 
-/* Random look-ups touch most pages of a large archive: a cache that holds them. */
+/* Random look-ups touch most pages of a large archive: a cache that holds them. Whole tables need
+ * none. */
 static enum pm_status open_archive(struct loader *load)
 {
     enum pm_status status = pm_archive_open(load->path, load->err, &load->archive);
     if (status != PM_OK)
         return status;
     load->db = pm_archive_db(load->archive);
-    sqlite3_exec(load->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
+    if (!(load->flags & (PM_ARCHIVE_LOAD_FACTS | PM_ARCHIVE_LOAD_TABLES)))
+        sqlite3_exec(load->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
     return PM_OK;
 }
 
@@ -54,6 +56,11 @@ static enum pm_status read_everything(struct loader *load)
         open_archive,    read_tables,     load_prepare_lookups, load_contexts_and_costs,
         load_noun_modes, read_unmeasured, load_connect,
     };
+    static const load_step of_facts[] = {open_archive, read_tables, load_facts};
+    if (load->flags & PM_ARCHIVE_LOAD_TABLES)
+        return load_in_steps(load, of_facts, 2);
+    if (load->flags & PM_ARCHIVE_LOAD_FACTS)
+        return load_in_steps(load, of_facts, 3);
     return load_in_steps(load, steps, sizeof steps / sizeof *steps);
 }
 

@@ -37,7 +37,7 @@ enum lookup {
     LOOKUP_SENTENCE,
     LOOKUP_SENTENCE_NOUNS,
     LOOKUP_NOUN,
-    LOOKUP_ATTRIBUTE,
+    LOOKUP_ATTRIBUTES,
     LOOKUP_MAPPINGS,
     N_LOOKUPS
 };
@@ -95,6 +95,12 @@ PM_MUST_CHECK bool load_room(void *array_pointer, uint32_t n, size_t item_bytes)
 /* --- load_nouns.c: with lookups prepared --- */
 PM_MUST_CHECK enum pm_status load_prepare_lookups(struct loader *load);
 void load_finish_lookups(struct loader *load);
+/* One noun, of a row with these columns first, without parent and attributes. */
+#define LOAD_NOUN_COLUMNS \
+    "name, kind, linkage, file, type, line, \"column\", end_line, level, parent, binary, pif_id"
+enum { LOAD_N_NOUN_COLUMNS = 12 };
+PM_MUST_CHECK enum pm_status load_take_noun(struct loader *load, int64_t id, sqlite3_stmt *row,
+                                            pm_index *ret_noun);
 /* The noun of that id, with its ancestors. */
 PM_MUST_CHECK enum pm_status load_need_noun(struct loader *load, int64_t id, pm_index *ret_noun);
 PM_MUST_CHECK enum pm_status load_need_sentence(struct loader *load, int64_t id,
@@ -105,6 +111,8 @@ enum pm_status load_read_sentence(struct loader *load, sqlite3_stmt *row);
 /* When all sentences that are wanted are there: their call sites and mappings; seals the graph. */
 PM_MUST_CHECK enum pm_status load_connect(struct loader *load);
 
+/* load_facts.c: when tables are there, all that PM_ARCHIVE_LOAD_FACTS says. */
+PM_MUST_CHECK enum pm_status load_facts(struct loader *load);
 /* load_contexts.c */
 PM_MUST_CHECK enum pm_status load_contexts_and_costs(struct loader *load);
 /* load_sites.c: when contexts are there, before mappings. */

@@ -5,9 +5,8 @@ static const char *const lookup_sql[N_LOOKUPS] = {
     [LOOKUP_SENTENCE] = "SELECT verb, noun FROM sentences WHERE id = ?",
     [LOOKUP_SENTENCE_NOUNS] =
         "SELECT noun FROM sentence_nouns WHERE sentence = ? ORDER BY position",
-    [LOOKUP_NOUN] = "SELECT name, kind, linkage, file, type, line, \"column\", end_line, level, "
-                    "parent, binary, pif_id FROM temp.nouns_in_full WHERE id = ?",
-    [LOOKUP_ATTRIBUTE] = "SELECT value FROM noun_attributes WHERE noun = ? AND key = ?",
+    [LOOKUP_NOUN] = "SELECT " LOAD_NOUN_COLUMNS " FROM temp.nouns_in_full WHERE id = ?",
+    [LOOKUP_ATTRIBUTES] = "SELECT key, value FROM noun_attributes WHERE noun = ?",
     [LOOKUP_MAPPINGS] = "SELECT destination, weight, origin, reason FROM mappings WHERE source = ?",
 };
 
@@ -70,111 +69,113 @@ static bool attribute_room(struct loader *load, pm_index noun)
     return true;
 }
 
-/* The attribute's value; "" where it is not stated. */
-static enum pm_status look_up_attribute(struct loader *load, int64_t id, const char *key,
-                                        const char **ret_value)
-{
-    sqlite3_stmt *row = load->lookups[LOOKUP_ATTRIBUTE];
-    sqlite3_reset(row);
-    sqlite3_bind_int64(row, 1, id);
-    sqlite3_bind_text(row, 2, key, -1, SQLITE_STATIC);
-    int step = sqlite3_step(row);
-    *ret_value = step == SQLITE_ROW ? load_keep(load, row, 0) : "";
-    if (!*ret_value)
-        return load_no_memory(load);
-    return step == SQLITE_ROW || step == SQLITE_DONE ? PM_OK : load_database_error(load);
-}
+/* What an attribute of nouns of a kind says. Machine code states its addresses, files their paths,
+ * functions and loops whether some of their code has no sleds. */
+static const struct attribute {
+    const char *kind, *key;
+    enum { IS_MARK, IS_ADDRESS, IS_PATH, IS_SITES } says;
+    uint16_t mark; /* that a value sets, which is never empty */
+} attributes[] = {
+    {"file", "path", IS_PATH, 0},
+    {"code", "address", IS_ADDRESS, 0},
+    {"code", "inlined at", IS_SITES, 0},
+    {"code", "lacks callees", IS_MARK, PM_BARE_LACKS},
+    {"symbol", "called at", IS_SITES, 0},
+    {"symbol", "jumps", IS_MARK, PM_BARE_JUMPS},
+    {"field", "left out", IS_MARK, PM_BARE_LEFT_OUT},
+    {"array", "passed on", IS_MARK, PM_BARE_PASSED_ON},
+    {"variable", "passed on", IS_MARK, PM_BARE_PASSED_ON},
+    {"function", "bare", IS_MARK, PM_BARE_COPIES},
+    {"function", "bare calls", IS_MARK, PM_BARE_COPIES_CALL},
+    {"function", "lacks callees", IS_MARK, PM_BARE_LACKS},
+    {"function", "uncounted entries", IS_MARK, PM_BARE_ENTRIES},
+    {"loop", "bare", IS_MARK, PM_BARE_CODE},
+    {"loop", "bare calls", IS_MARK, PM_BARE_CALLS},
+    {"loop", "lacks callees", IS_MARK, PM_BARE_LACKS},
+    {"loop", "uncounted entries", IS_MARK, PM_BARE_ENTRIES},
+    {"loopcode", "bare", IS_MARK, PM_BARE_CODE},
+    {"loopcode", "bare calls", IS_MARK, PM_BARE_CALLS},
+    {"loopcode", "lacks callees", IS_MARK, PM_BARE_LACKS},
+    {"loopcode", "uncounted entries", IS_MARK, PM_BARE_ENTRIES},
+};
+enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
-static enum pm_status add_bare(struct loader *load, int64_t id, pm_index noun)
+/* The first one of a kind, or of a kind with that key; N_ATTRIBUTES: none. */
+static size_t find_attribute(const char *kind, const char *key)
 {
-    const char *any, *calls = "", *lacks, *uncounted;
-    enum pm_status status = look_up_attribute(load, id, "bare", &any);
-    if (status == PM_OK && *any)
-        status = look_up_attribute(load, id, "bare calls", &calls);
-    if (status != PM_OK)
-        return status;
-    status = look_up_attribute(load, id, "lacks callees", &lacks);
-    if (status == PM_OK)
-        status = look_up_attribute(load, id, "uncounted entries", &uncounted);
-    if (status != PM_OK)
-        return status;
-    unsigned marks = (*any ? PM_BARE_CODE : 0u) | (*calls ? PM_BARE_CALLS : 0u);
-    if (!strcmp(load->data->graph->nouns[noun].kind, "function"))
-        marks = (*any ? PM_BARE_COPIES : 0u) | (*calls ? PM_BARE_COPIES_CALL : 0u);
-    if (*lacks)
-        marks |= PM_BARE_LACKS;
-    if (*uncounted)
-        marks |= PM_BARE_ENTRIES;
-    load->data->bare[noun] = (uint16_t)marks;
-    return PM_OK;
+    size_t i = 0;
+    while (i < N_ATTRIBUTES &&
+           (strcmp(attributes[i].kind, kind) != 0 || (key && strcmp(attributes[i].key, key) != 0)))
+        i++;
+    return i;
 }
 
 /* What it says is looked at when all nouns of contexts are there (load_call_sites). */
-static enum pm_status add_sites_text(struct loader *load, int64_t id, pm_index noun,
-                                     const char *key)
+static enum pm_status add_sites_text(struct loader *load, pm_index noun, const char *text,
+                                     bool are_calls)
 {
-    const char *text;
-    enum pm_status status = look_up_attribute(load, id, key, &text);
-    if (status != PM_OK || !*text)
-        return status;
     if (!load_room(&load->sites, load->n_sites, sizeof *load->sites))
         return load_no_memory(load);
-    load->sites[load->n_sites++] = (struct load_sites_text){noun, text, key[0] == 'c'};
+    load->sites[load->n_sites++] = (struct load_sites_text){noun, text, are_calls};
     return PM_OK;
 }
 
-static enum pm_status add_mark(struct loader *load, int64_t id, const char *key, uint16_t mark,
-                               uint16_t *bare)
+static enum pm_status take_attribute(struct loader *load, pm_index noun, const char *key,
+                                     sqlite3_stmt *row)
 {
-    const char *value;
-    enum pm_status status = look_up_attribute(load, id, key, &value);
-    if (status != PM_OK)
-        return status;
-    *bare |= *value ? mark : 0;
+    struct pm_archive_data *data = load->data;
+    const char *kind = data->graph->nouns[noun].kind;
+    size_t i = find_attribute(kind, key);
+    const char *text = i < N_ATTRIBUTES ? load_keep(load, row, 1) : "";
+    if (!text)
+        return load_no_memory(load);
+    if (!*text)
+        return PM_OK;
+    switch (attributes[i].says) {
+    case IS_MARK:
+        data->bare[noun] |= attributes[i].mark;
+        return PM_OK;
+    case IS_ADDRESS:
+        data->addresses[noun] = text;
+        return PM_OK;
+    case IS_PATH:
+        data->paths[noun] = text;
+        return PM_OK;
+    case IS_SITES:
+        return add_sites_text(load, noun, text, !strcmp(kind, "symbol"));
+    }
     return PM_OK;
 }
 
-/* Machine code states its addresses, files their paths, functions and loops whether some of
- * their code has no sleds. */
 static enum pm_status add_attributes(struct loader *load, int64_t id, pm_index noun)
 {
     struct pm_archive_data *data = load->data;
     if (!attribute_room(load, noun))
         return load_no_memory(load);
-    const char *kind = data->graph->nouns[noun].kind;
     data->addresses[noun] = data->paths[noun] = "";
     data->bare[noun] = 0;
-    if (!strcmp(kind, "file"))
-        return look_up_attribute(load, id, "path", &data->paths[noun]);
-    if (!strcmp(kind, "code")) {
-        enum pm_status status = look_up_attribute(load, id, "address", &data->addresses[noun]);
-        if (status != PM_OK)
-            return status;
-        status = add_mark(load, id, "lacks callees", PM_BARE_LACKS, &data->bare[noun]);
-        return status != PM_OK ? status : add_sites_text(load, id, noun, "inlined at");
-    }
-    if (!strcmp(kind, "symbol")) {
-        enum pm_status status = add_mark(load, id, "jumps", PM_BARE_JUMPS, &data->bare[noun]);
-        return status != PM_OK ? status : add_sites_text(load, id, noun, "called at");
-    }
-    if (!strcmp(kind, "field"))
-        return add_mark(load, id, "left out", PM_BARE_LEFT_OUT, &data->bare[noun]);
-    if (!strcmp(kind, "array") || !strcmp(kind, "variable"))
-        return add_mark(load, id, "passed on", PM_BARE_PASSED_ON, &data->bare[noun]);
-    bool has_sleds =
-        !strcmp(kind, "function") || !strcmp(kind, "loop") || !strcmp(kind, "loopcode");
-    return has_sleds ? add_bare(load, id, noun) : PM_OK;
+    if (find_attribute(data->graph->nouns[noun].kind, NULL) == N_ATTRIBUTES)
+        return PM_OK;
+    sqlite3_stmt *row = load->lookups[LOOKUP_ATTRIBUTES];
+    sqlite3_reset(row);
+    sqlite3_bind_int64(row, 1, id);
+    enum pm_status status = PM_OK;
+    int step = SQLITE_DONE;
+    while (status == PM_OK && (step = sqlite3_step(row)) == SQLITE_ROW)
+        status = take_attribute(load, noun, pm_archive_text(row, 0), row);
+    if (status != PM_OK)
+        return status;
+    if (!(data->bare[noun] & (PM_BARE_CODE | PM_BARE_COPIES))) /* calls of such code */
+        data->bare[noun] &= (uint16_t) ~(PM_BARE_CALLS | PM_BARE_COPIES_CALL);
+    return step == SQLITE_DONE ? PM_OK : load_database_error(load);
 }
 
-/* One noun without its parent, whose id comes back (PM_UNKNOWN: none). */
-static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_noun,
-                               int64_t *ret_parent_id)
+enum pm_status load_take_noun(struct loader *load, int64_t id, sqlite3_stmt *row,
+                              pm_index *ret_noun)
 {
-    enum pm_status status = PM_OK;
-    sqlite3_stmt *row = look_up(load, LOOKUP_NOUN, id, "noun", &status);
-    const char *kind = row ? load_keep_printable(load, row, 1) : NULL;
+    const char *kind = load_keep_printable(load, row, 1);
     if (!kind)
-        return row ? load_no_memory(load) : status;
+        return load_no_memory(load);
     struct pm_graph_noun noun = {
         .name = pm_archive_text(row, 0),
         .kind = kind,
@@ -198,11 +199,23 @@ static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_no
                                 (long long)id, sqlite3_column_int64(row, 10));
         noun.binary = load->data->binaries[binary].path;
     }
-    *ret_parent_id = load_number(row, 9);
     *ret_noun = pm_graph_noun(load->data->graph, &noun);
     if (*ret_noun == PM_NONE || !pm_index_map_add(&load->nouns, id, *ret_noun))
         return load_no_memory(load);
-    return add_attributes(load, id, *ret_noun);
+    return PM_OK;
+}
+
+/* One noun without its parent, whose id comes back (PM_UNKNOWN: none). */
+static enum pm_status add_noun(struct loader *load, int64_t id, pm_index *ret_noun,
+                               int64_t *ret_parent_id)
+{
+    enum pm_status status = PM_OK;
+    sqlite3_stmt *row = look_up(load, LOOKUP_NOUN, id, "noun", &status);
+    if (!row)
+        return status;
+    *ret_parent_id = load_number(row, 9);
+    status = load_take_noun(load, id, row, ret_noun);
+    return status != PM_OK ? status : add_attributes(load, id, *ret_noun);
 }
 
 enum pm_status load_need_noun(struct loader *load, int64_t id, pm_index *ret_noun)

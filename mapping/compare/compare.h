@@ -11,7 +11,7 @@
  *     pm_comparison_free(comparison);
  *
  * The unit is the run: how runs of one side differ is what noise is. Rows of a side add up to its
- * measured total. Constructs are found again in other builds by mapping/view/keys.h and align.h.
+ * measured total. Constructs are found again in other builds by mapping/view/keys.h and build.h.
  * One archive is in memory at a time, and the first of A. One thread.
  *
  * How rows are compared: statistics.h. Times of rows are divided by the speed of their run, the
@@ -108,7 +108,7 @@ struct pm_comparison {
     struct pm_compare_row *rows; /* differences first, then by size */
     uint32_t n_rows, n_judged;
     struct pm_compare_row total;          /* never scaled; by ranks: pm_shift_test */
-    uint32_t n_builds, n_fine, n_matched; /* align.h, over all builds but the first */
+    uint32_t n_builds, n_fine, n_matched; /* build.h, over all builds but the first */
     uint32_t n_functions_left_out;
     char **notes; /* printable sentences */
     uint32_t n_notes;
@@ -131,8 +131,6 @@ PM_MUST_CHECK enum pm_status pm_compare(const struct pm_compare_options *options
                                         const struct pm_compare_visitor *visitor,
                                         struct pm_error *err, struct pm_comparison **ret);
 void pm_comparison_free(struct pm_comparison *comparison);
-/* Of all binaries with the plugin's facts; of the others where there are none. In no order. */
-uint64_t pm_build_hash(const struct pm_archive_data *data);
 /* quality.c: why a run's numbers say less than those of others, for how it was measured, printable,
  * in arena. "": it was measured well; NULL: memory. */
 const char *pm_compare_why_poor(const struct pm_view *view, struct pm_arena *arena);

@@ -10,7 +10,7 @@
  *     pm_search_free(search);
  *
  * Each cost is in one cell: a tuple of one node of each axis, found again in the other builds
- * (align.h). A focus has the cells in which all of its nodes are; two foci that have the same cells
+ * (build.h). A focus has the cells in which all of its nodes are; two foci that have the same cells
  * are one, and it is named by all that these have in common. The search starts with the whole
  * program, and goes down one axis at a time. A focus fails when it differs by more than the
  * threshold, and, with PM_COMPARE_LEAST_RUNS runs a side, when that is no noise (compare.h). What

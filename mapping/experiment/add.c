@@ -1,6 +1,7 @@
 /* What an experiment knows of an archive: read once, when it becomes a member. */
 #include "experiment_internal.h"
 
+#include "mapping/compare/build.h"
 #include "mapping/compare/compare.h"
 
 #include <sys/stat.h>

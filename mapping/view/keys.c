@@ -19,6 +19,27 @@ struct making {
     uint32_t *order;     /* rows by depth, then by base */
 };
 
+/* --- texts: made for each construct of a build, so without formats --- */
+
+static void add_number(struct pm_buf *out, const char *before, uint32_t number)
+{
+    pm_buf_add_str(out, before);
+    pm_buf_add_u64(out, number);
+}
+
+static void add_word(struct pm_buf *out, const char *word)
+{
+    pm_buf_add_byte(out, ' ');
+    pm_buf_add_str(out, word);
+}
+
+static void add_in_brackets(struct pm_buf *out, const char *text)
+{
+    pm_buf_add_str(out, " (");
+    pm_buf_add_str(out, text);
+    pm_buf_add_byte(out, ')');
+}
+
 /* --- what a noun is --- */
 
 static void add_noun(const struct making *k, pm_index noun, pm_index place, struct pm_buf *out);
@@ -55,7 +76,7 @@ static void add_binary(const struct making *k, pm_index noun, struct pm_buf *out
 {
     const char *binary = k->graph->nouns[noun].binary;
     if (*binary && !is_program(k, binary))
-        pm_buf_printf(out, " (%s)", pm_view_base_name(binary));
+        add_in_brackets(out, pm_view_base_name(binary));
 }
 
 /* As the other build spells it. */
@@ -86,7 +107,7 @@ static void add_function(const struct making *k, pm_index noun, struct pm_buf *o
     const char *name = *n->linkage ? n->linkage : n->name;
     pm_buf_add(out, name, length_without_clone(name));
     if (*n->file)
-        pm_buf_printf(out, " (%s)", file_of(k, n->file));
+        add_in_brackets(out, file_of(k, n->file));
     else
         add_binary(k, noun, out);
 }
@@ -101,9 +122,9 @@ static bool add_other_place(const struct making *k, pm_index noun, struct pm_buf
     if (place->kind == PM_KEY_PLACE_NONE)
         pm_buf_add_str(out, " elsewhere");
     else
-        pm_buf_printf(out, " +%u", place->line_no);
+        add_number(out, " +", place->line_no);
     if (place->kind == PM_KEY_PLACE_OTHER && place->column_no)
-        pm_buf_printf(out, ":%u", place->column_no);
+        add_number(out, ":", place->column_no);
     return place->kind == PM_KEY_PLACE_OTHER;
 }
 
@@ -116,12 +137,14 @@ static void add_place(const struct making *k, pm_index noun, pm_index function, 
     const struct pm_graph_noun *f = function == PM_NONE ? NULL : &k->graph->nouns[function];
     if (!n->line_no)
         return;
-    if (f && f->line_no && f->line_no <= n->line_no && !strcmp(f->file, n->file))
-        pm_buf_printf(out, " +%u", n->line_no - f->line_no);
-    else
-        pm_buf_printf(out, " %s:%u", file_of(k, n->file), n->line_no);
+    if (f && f->line_no && f->line_no <= n->line_no && !strcmp(f->file, n->file)) {
+        add_number(out, " +", n->line_no - f->line_no);
+    } else {
+        add_word(out, file_of(k, n->file));
+        add_number(out, ":", n->line_no);
+    }
     if (n->column_no)
-        pm_buf_printf(out, ":%u", n->column_no);
+        add_number(out, ":", n->column_no);
 }
 
 /* " omp task" of "heat.c:34 omp task", "" of "heat.c:34:5"; all of it where no place is. */
@@ -152,11 +175,12 @@ static void add_own_name(const struct making *k, pm_index noun, struct pm_buf *o
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
     if (pm_view_noun_is_loop(k->view, noun) || pm_view_noun_is_statement(k->view, noun)) {
         const char *rest = n->line_no ? behind_place(n->name) : n->name;
-        pm_buf_printf(out, "%s%s", *rest && *rest != ' ' ? " " : "", rest);
+        pm_buf_add_str(out, *rest && *rest != ' ' ? " " : "");
+        pm_buf_add_str(out, rest);
     } else if (!strcmp(n->kind, "heap") && n->line_no) {
         add_heap_name(n->name, out);
     } else {
-        pm_buf_printf(out, " %s", *n->linkage ? n->linkage : n->name);
+        add_word(out, *n->linkage ? n->linkage : n->name);
     }
 }
 
@@ -174,7 +198,7 @@ static void add_construct(const struct making *k, pm_index noun, struct pm_buf *
         pm_buf_add_str(out, " in function ");
         add_function(k, function, out);
     } else if (*n->file) {
-        pm_buf_printf(out, " (%s)", file_of(k, n->file));
+        add_in_brackets(out, file_of(k, n->file));
     } else {
         add_binary(k, noun, out);
     }
@@ -201,7 +225,8 @@ static void add_noun(const struct making *k, pm_index noun, pm_index place, stru
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
     bool is_code = !*n->file && (pm_view_noun_is_machine_code(k->view, noun) ||
                                  !strcmp(n->kind, "loopcode") || !strcmp(n->kind, "inline"));
-    pm_buf_printf(out, "%s %s", k->graph->levels[n->level].name, n->kind);
+    pm_buf_add_str(out, k->graph->levels[n->level].name);
+    add_word(out, n->kind);
     if (is_code) {
         add_code(k, noun, place, out);
     } else if (!strcmp(n->kind, "function")) {

@@ -23,7 +23,7 @@
  *   set                            the keys of its members
  *   tree                           the row's own and those above it
  *
- * Whoever knows more of how two builds belong together (mapping/compare/align.h) gives names: keys
+ * Whoever knows more of how two builds belong together (mapping/compare/build.h) gives names: keys
  * are then those that the constructs have in the other build.
  *
  * What nothing tells apart (loops of one macro, blocks of one line's code) is counted in the order

@@ -12,10 +12,49 @@ static enum pm_status no_memory(struct pm_error *err)
 
 /* --- rows --- */
 
+static int compare_in_source(const void *a_pointer, const void *b_pointer, void *context)
+{
+    const struct pm_view *view = context;
+    uint32_t a = *(const uint32_t *)a_pointer, b = *(const uint32_t *)b_pointer;
+    pm_index noun_a = view->groups[a].noun, noun_b = view->groups[b].noun;
+    if (noun_a == PM_NONE || noun_b == PM_NONE)
+        return noun_a != noun_b ? (noun_a == PM_NONE) - (noun_b == PM_NONE) : (a > b) - (a < b);
+    const struct pm_graph_noun *x = &view->data->graph->nouns[noun_a];
+    const struct pm_graph_noun *y = &view->data->graph->nouns[noun_b];
+    int by_file = strcmp(x->file, y->file);
+    if (by_file)
+        return by_file;
+    if (x->line_no != y->line_no)
+        return x->line_no < y->line_no ? -1 : 1;
+    if (x->column_no != y->column_no)
+        return x->column_no < y->column_no ? -1 : 1;
+    int by_name = strcmp(x->name, y->name);
+    return by_name ? by_name : (a > b) - (a < b);
+}
+
+/* Members of sets in the order of the source: that of the archive is by chance. */
+static enum pm_status order_members(struct pm_view *view, struct pm_error *err)
+{
+    const struct pm_lift *lift = view->lift;
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < lift->n_rows; r++)
+        if (lift->rows[r].first_destination + lift->rows[r].n_destinations > n)
+            n = lift->rows[r].first_destination + lift->rows[r].n_destinations;
+    view->members = pm_arena_alloc(&view->arena, ((size_t)n + 1) * sizeof *view->members);
+    if (!view->members)
+        return no_memory(err);
+    memcpy(view->members, lift->destinations, n * sizeof *view->members);
+    for (uint32_t r = 0; r < lift->n_rows; r++)
+        if (lift->rows[r].n_destinations > 1)
+            qsort_r(view->members + lift->rows[r].first_destination, lift->rows[r].n_destinations,
+                    sizeof *view->members, compare_in_source, view);
+    return PM_OK;
+}
+
 static void init_row(const struct pm_view *view, uint32_t lift_row, struct pm_view_row *row)
 {
     const struct pm_lift_row *lifted = &view->lift->rows[lift_row];
-    row->groups = view->lift->destinations + lifted->first_destination;
+    row->groups = view->members + lifted->first_destination;
     row->n_groups = lifted->n_destinations;
     row->source = lifted->source;
     row->kind = lifted->n_destinations == 0  ? PM_VIEW_ROW_UNMAPPED
@@ -722,6 +761,7 @@ enum pm_status pm_view_make(struct pm_view *view, struct pm_error *err)
         pm_view_keep_runners,
         pm_view_make_groups,
         pm_view_make_lift,
+        order_members,
         pm_view_make_nesting,
         pm_view_focus,
         pm_view_sum_folded,

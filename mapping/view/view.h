@@ -166,7 +166,7 @@ struct pm_view_spread {
 struct pm_view_row {
     enum pm_view_row_kind kind;
     pm_index source;        /* unmapped: the sentence; a runner: its first thread */
-    const uint32_t *groups; /* positions in view->groups, lent by the lift */
+    const uint32_t *groups; /* positions in view->groups, in the order of the source; lent */
     uint32_t n_groups;
     uint32_t id, parent_id, depth; /* tree: parent_id PM_NONE at the top */
     /* how often it was entered: calls of functions, entries of loops (--by loop) */
@@ -312,6 +312,7 @@ struct pm_view {
     bool split_by_size;
     struct pm_view_traits *traits; /* per row of the lift */
     struct pm_lift *lift;
+    uint32_t *members; /* the lift's destinations, each row's in the order of the source */
     uint32_t *node_of; /* with options.keeps_nodes: the id of each context's row (axis Machine: of
                         * each thread's); PM_NONE: none */
     bool *in_focus;    /* per context */

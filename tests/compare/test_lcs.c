@@ -1,5 +1,5 @@
 /* Aligned sequences against the plain table of all prefixes. */
-#include "mapping/compare/align.h"
+#include "mapping/compare/lcs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -128,6 +128,15 @@ static void read_again(const struct pm_archive_data *loaded, bool is_merged)
     PM_ASSERT(status == PM_OK && (is_merged || sum == again)); /* merged maxima do not add up */
 }
 
+static void load_alone(unsigned flags)
+{
+    struct pm_archive_data *loaded;
+    struct pm_error err = PM_ERROR_INIT;
+    if (pm_archive_load(path, flags, &err, &loaded) == PM_OK)
+        pm_archive_data_free(loaded);
+    pm_error_release(&err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool begun;
@@ -149,6 +158,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 read_again(loaded, flags & PM_ARCHIVE_LOAD_MERGED);
             pm_archive_data_free(loaded);
         }
+        load_alone(PM_ARCHIVE_LOAD_FACTS);
+        load_alone(PM_ARCHIVE_LOAD_TABLES);
     }
     free(sql);
     pm_error_release(&err);

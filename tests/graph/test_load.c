@@ -60,16 +60,21 @@ static struct pm_archive_data *load_good(unsigned flags)
     return data;
 }
 
-static void expect_damage(const char *changes, const char *message)
+static void expect_damage_of(unsigned flags, const char *changes, const char *message)
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_archive_data *data = NULL;
     make_archive(changes);
-    assert_int_equal(pm_archive_load(path, 0, &err, &data), PM_ERR_FORMAT);
+    assert_int_equal(pm_archive_load(path, flags, &err, &data), PM_ERR_FORMAT);
     if (!strstr(pm_error_text(&err), message) || !strstr(pm_error_text(&err), path))
         fail_msg("'%s' does not say '%s'", pm_error_text(&err), message);
     assert_int_equal(err.n_causes, 1);
     pm_error_release(&err);
+}
+
+static void expect_damage(const char *changes, const char *message)
+{
+    expect_damage_of(0, changes, message);
 }
 
 static pm_index noun_of(const struct pm_graph *graph, pm_index sentence)
@@ -104,6 +109,61 @@ static void what_measured_sentences_reach_is_loaded(void **state)
     data = load_good(PM_ARCHIVE_LOAD_ALL);
     assert_int_equal(data->graph->n_sentences, 16);
     pm_archive_data_free(data);
+}
+
+static uint32_t n_mappings_of_compiler(const struct pm_graph *graph)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < graph->n_mappings; i++)
+        n += !strcmp(graph->mappings[i].origin, "compiler");
+    return n;
+}
+
+/* The same nouns with the same parents as one by one. A child comes before its parent here, and a
+ * sentence has two nouns. */
+static void facts_are_loaded_without_runs(void **state)
+{
+    (void)state;
+    make_archive("INSERT INTO nouns(id, pif_id, level, name, kind, file, line, parent) VALUES "
+                 "(90, 90, 2, 'heat.c:91', 'loop', 'heat.c', 91, 91), "
+                 "(91, 91, 2, 'unreached', 'function', 'heat.c', 90, 10);"
+                 "INSERT INTO sentences VALUES (90, 2, 90), (91, 2, 91);"
+                 "INSERT INTO sentence_nouns VALUES (91, 1, 90);"
+                 "INSERT INTO mappings(source, destination, origin) VALUES (90, 91, 'compiler'), "
+                 "(90, 14, 'user');");
+    struct pm_archive_data *all = load_good(PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_NOUNS),
+                           *facts = load_good(PM_ARCHIVE_LOAD_FACTS);
+    const struct pm_graph *graph = facts->graph, *whole = all->graph;
+    assert_int_equal(graph->n_nouns, whole->n_nouns);
+    assert_int_equal(graph->n_sentences, whole->n_sentences - 1);
+    assert_int_equal(graph->n_mappings, n_mappings_of_compiler(whole) - 1);
+    assert_int_equal(graph->n_mappings, n_mappings_of_compiler(graph));
+    assert_int_equal(graph->n_contexts + graph->n_costs, 0);
+    assert_int_equal(facts->n_binaries, all->n_binaries);
+    for (pm_index n = 0; n < graph->n_nouns; n++) {
+        pm_index other = 0, parent = graph->nouns[n].parent;
+        while (whole->nouns[other].id != graph->nouns[n].id ||
+               strcmp(whole->nouns[other].name, graph->nouns[n].name) != 0)
+            assert_true(++other < whole->n_nouns);
+        pm_index other_parent = whole->nouns[other].parent;
+        assert_true((parent == PM_NONE) == (other_parent == PM_NONE));
+        if (parent != PM_NONE)
+            assert_string_equal(graph->nouns[parent].name, whole->nouns[other_parent].name);
+    }
+    pm_archive_data_free(facts);
+    facts = load_good(PM_ARCHIVE_LOAD_TABLES);
+    assert_int_equal(facts->n_binaries, all->n_binaries);
+    assert_int_equal(facts->graph->n_nouns, 0);
+    pm_archive_data_free(facts);
+    pm_archive_data_free(all);
+    expect_damage_of(PM_ARCHIVE_LOAD_FACTS, "UPDATE nouns SET parent = 99 WHERE id = 12",
+                     "noun 99 is named but not there");
+    expect_damage_of(PM_ARCHIVE_LOAD_FACTS, "UPDATE nouns SET parent = 12 WHERE id = 10",
+                     "is its own ancestor");
+    expect_damage_of(PM_ARCHIVE_LOAD_FACTS, "INSERT INTO sentences VALUES (95, 2, 99)",
+                     "sentence 95 names a verb or a noun that is not there");
+    expect_damage_of(PM_ARCHIVE_LOAD_FACTS, "UPDATE nouns SET level = 9 WHERE id = 12",
+                     "noun 12 names level 9");
 }
 
 /* Positions that were handed out stay; costs and contexts are not read again. */
@@ -512,6 +572,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_measured_sentences_reach_is_loaded),
+        cmocka_unit_test(facts_are_loaded_without_runs),
         cmocka_unit_test(the_rest_can_be_loaded_later),
         cmocka_unit_test(how_it_was_sampled_is_loaded),
         cmocka_unit_test(places_of_calls_are_loaded),
