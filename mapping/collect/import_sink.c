@@ -22,6 +22,7 @@
 #include "mapping/code/code_map.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/import/import.h"
+#include "mapping/pif/pif.h"
 #include "mapping/run/run_file.h"
 
 #include <stdlib.h>
@@ -55,6 +56,7 @@ struct sink {
     struct sink_frame *frames;
     uint32_t *roots; /* contexts, by row of the process, from first_process */
     uint32_t n_objects, objects_cap, n_frames, frames_cap, n_roots, roots_cap, first_process;
+    struct pm_map labels;    /* id of the noun -> its row */
     struct sink_cost *costs; /* by hash; at most half full */
     uint32_t n_costs, costs_size;
     enum pm_status status;     /* of notes */
@@ -95,8 +97,24 @@ static enum pm_status open_missing(struct sink *s, const char *path,
     return status;
 }
 
+/* Does it have facts, or debug information? */
+static enum pm_status is_explained(struct sink *s, struct collect_binary *binary, bool *ret)
+{
+    const char *name;
+    uint64_t offset;
+    *ret = binary->map != NULL;
+    if (*ret || !binary->same)
+        return PM_OK;
+    enum pm_status status = collect_symbol_at(s->c, binary, 0, &name, &offset); /* opens it */
+    if (status != PM_OK)
+        return status;
+    *ret = binary->debug && pm_debug_file(binary->debug);
+    return PM_OK;
+}
+
 static enum pm_status sink_object(struct pm_import_sink *calls,
-                                  const struct pm_import_object *object, uint32_t *ret_object)
+                                  const struct pm_import_object *object, uint32_t *ret_object,
+                                  bool *ret_is_known)
 {
     struct sink *s = sink_of(calls);
     struct pm_binary_identity identity = {object->build_id, 0, 0};
@@ -117,7 +135,9 @@ static enum pm_status sink_object(struct pm_import_sink *calls,
     if (is_there && path[0] != '[')
         made->n_parts = pm_binary_code_parts(path, made->parts, MAX_PARTS);
     *ret_object = ++s->n_objects;
-    return status;
+    if (status != PM_OK)
+        return status;
+    return is_explained(s, made->binary, ret_is_known);
 }
 
 /* The ELF address; false: it is in no code of the file. */
@@ -373,12 +393,58 @@ static enum pm_status own_sentence(struct sink *s, const uint32_t *frames, size_
     return collect_map_called(s->c, code, *ret_sentence);
 }
 
-static enum pm_status sink_place(struct pm_import_sink *calls, uint32_t process,
+static enum pm_status label_noun(struct sink *s, uint32_t level_row, const char *level,
+                                 const char *name, uint32_t *ret_noun)
+{
+    struct collector *c = s->c;
+    struct pm_pif_noun noun = {.id = pm_pif_name_id(level, name), .name = name, .kind = "label"};
+    uint32_t *at = pm_map_at(&s->labels, noun.id);
+    if (!at)
+        return collect_no_memory(c);
+    *ret_noun = *at;
+    if (*at)
+        return PM_OK;
+    *ret_noun = *at = ++c->model->n_nouns;
+    return collect_write_noun(c, *ret_noun, &noun, level_row, 0, 0);
+}
+
+static uint32_t context_above(const struct sink *s, uint32_t process, uint32_t above)
+{
+    return above ? above : s->roots[process - s->first_process];
+}
+
+static enum pm_status sink_label(struct pm_import_sink *calls, uint32_t process, uint32_t above,
+                                 struct pm_str key, struct pm_str value, uint32_t *ret_context)
+{
+    struct sink *s = sink_of(calls);
+    struct collector *c = s->c;
+    const char *level = pm_intern_add(c->strings, key.p, key.len);
+    const char *name = pm_intern_add(c->strings, value.p, value.len);
+    uint32_t level_row, verb, noun = 0, sentence;
+    if (!level || !name)
+        return collect_no_memory(c);
+    enum pm_status status = collect_level_row(c, level, &level_row);
+    if (status != PM_OK)
+        return status;
+    status = collect_verb_row(c, level, "Executes", NULL, &verb);
+    if (status != PM_OK)
+        return status;
+    status = label_noun(s, level_row, level, name, &noun);
+    if (status != PM_OK)
+        return status;
+    status = collect_short_sentence(c, verb, noun, &sentence);
+    if (status != PM_OK)
+        return status;
+    return collect_context(c, context_above(s, process, above), sentence, CONTEXT_AMBIENT,
+                           ret_context);
+}
+
+static enum pm_status sink_place(struct pm_import_sink *calls, uint32_t process, uint32_t above,
                                  const uint32_t *frames, size_t n, uint32_t *ret_place)
 {
     struct sink *s = sink_of(calls);
     uint32_t sentence;
-    *ret_place = s->roots[process - s->first_process];
+    *ret_place = context_above(s, process, above);
     for (size_t i = 0; i < n; i++) {
         enum pm_status status = step_down(s, &s->frames[frames[i] - 1], ret_place);
         if (status != PM_OK)
@@ -396,7 +462,7 @@ static enum pm_status sink_path(struct pm_import_sink *calls, uint32_t process, 
                                 uint32_t frame, uint32_t *ret_path)
 {
     struct sink *s = sink_of(calls);
-    *ret_path = parent ? parent : s->roots[process - s->first_process];
+    *ret_path = context_above(s, process, parent);
     return frame ? step_down(s, &s->frames[frame - 1], ret_path) : PM_OK;
 }
 
@@ -639,6 +705,7 @@ static void release(struct sink *s)
     free(s->frames);
     free(s->roots);
     free(s->costs);
+    pm_map_release(&s->labels);
     pm_buf_release(&s->missing);
 }
 
@@ -667,6 +734,7 @@ enum pm_status collect_profiles(struct collector *c, const char *const *paths, s
                                .metric = sink_metric,
                                .frame = sink_frame,
                                .path = sink_path,
+                               .label = sink_label,
                                .place = sink_place,
                                .cost = sink_cost,
                                .arc = sink_arc,

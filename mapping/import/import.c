@@ -100,6 +100,21 @@ const char *import_base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+void import_metric_name(struct pm_str text, char *out, size_t max)
+{
+    size_t n = text.len < max - 1 ? text.len : max - 1;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text.p[i], low = c | 32;
+        bool is_word = (c >= '0' && c <= '9') || (low >= 'a' && low <= 'z') || strchr("_-.", c);
+        out[i] = is_word && c ? (char)c : '_';
+        if (c == ':')
+            out[i] = '.';
+    }
+    out[n] = 0;
+    if (n == 0)
+        snprintf(out, max, "value");
+}
+
 enum pm_status import_unit_metric(struct import *im, const char *unit, uint32_t *ret_metric,
                                   uint64_t *ret_factor)
 {

@@ -86,7 +86,8 @@ static enum pm_status object_of(struct perf *p, struct pm_str path, struct pm_st
     uint32_t *at = pm_map_at(&p->objects, import_hash(path.p, path.len, 0));
     if (!at)
         return import_no_memory(p->im);
-    enum pm_status status = *at ? PM_OK : pm_sink_object(p->im->sink, &object, at);
+    bool is_known;
+    enum pm_status status = *at ? PM_OK : pm_sink_object(p->im->sink, &object, at, &is_known);
     *ret_object = *at;
     return status;
 }
@@ -290,24 +291,13 @@ static bool is_clock(struct pm_str name)
     return pm_str_is(base, "cpu-clock") || pm_str_is(base, "task-clock");
 }
 
-/* "cycles:ppp" is cycles, "sched:sched_switch" itself with a dot: names of metrics are words. */
+/* Without modifiers: "cycles:ppp" is cycles, and "sched:sched_switch" is itself. */
 static void metric_name(struct pm_str event, char *out, size_t max)
 {
-    size_t n = event.len;
     for (size_t at = event.len; at-- > 0;)
         if (event.p[at] == ':' && strspn(event.p + at + 1, "ukhpPHGSDeIW") >= event.len - at - 1)
-            n = at;
-    n = n < max - 1 ? n : max - 1;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)event.p[i];
-        bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '_' || c == '-' || c == '.';
-        if (is_word)
-            out[i] = (char)c;
-        else
-            out[i] = c == ':' ? '.' : '_';
-    }
-    out[n] = 0;
+            event.len = at;
+    import_metric_name(event, out, max);
 }
 
 static enum pm_status make_event(struct perf *p, struct event *event)

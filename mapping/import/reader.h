@@ -26,8 +26,6 @@ enum pm_status import_no_memory(const struct import *im);
 
 /* --- helpers of several readers --- */
 
-/* A name as it was used before, or a new frame of it. */
-#define IMPORT_NAME_SEED 1
 uint64_t import_hash(const void *bytes, size_t len, uint64_t seed);
 
 /* "12" and nothing else, also with blanks around it. */
@@ -42,6 +40,8 @@ const char *import_base_name(const char *path);
 /* The metric of values in a unit: ns, us, ms and s are cpu_ns, times ret_factor. */
 enum pm_status import_unit_metric(struct import *im, const char *unit, uint32_t *ret_metric,
                                   uint64_t *ret_factor);
+/* A metric's name: what is no letter, digit, '_', '-' or '.' becomes '_', and ':' a '.'. */
+void import_metric_name(struct pm_str text, char *out, size_t max);
 /* value * factor; an error when that is too large. */
 enum pm_status import_scaled(struct import *im, uint64_t value, uint64_t factor,
                              uint64_t *ret_value);

@@ -71,7 +71,8 @@ struct pm_import_arc {
 };
 
 struct pm_import_sink {
-    enum pm_status (*object)(struct pm_import_sink *, const struct pm_import_object *, uint32_t *);
+    enum pm_status (*object)(struct pm_import_sink *, const struct pm_import_object *, uint32_t *,
+                             bool *ret_is_known);
     enum pm_status (*process)(struct pm_import_sink *, const struct pm_import_process *,
                               uint32_t *);
     enum pm_status (*thread)(struct pm_import_sink *, const struct pm_import_thread *, uint32_t *);
@@ -79,8 +80,10 @@ struct pm_import_sink {
     enum pm_status (*frame)(struct pm_import_sink *, const struct pm_import_frame *, uint32_t *);
     enum pm_status (*path)(struct pm_import_sink *, uint32_t process, uint32_t parent,
                            uint32_t frame, uint32_t *);
-    enum pm_status (*place)(struct pm_import_sink *, uint32_t process, const uint32_t *frames,
-                            size_t n, uint32_t *);
+    enum pm_status (*label)(struct pm_import_sink *, uint32_t process, uint32_t above,
+                            struct pm_str key, struct pm_str value, uint32_t *);
+    enum pm_status (*place)(struct pm_import_sink *, uint32_t process, uint32_t above,
+                            const uint32_t *frames, size_t n, uint32_t *);
     enum pm_status (*cost)(struct pm_import_sink *, uint32_t thread, uint32_t place,
                            uint32_t metric, uint64_t value);
     enum pm_status (*arc)(struct pm_import_sink *, const struct pm_import_arc *, uint32_t metric,
@@ -92,12 +95,13 @@ struct pm_import_sink {
     void (*note)(struct pm_import_sink *, const char *text);
 };
 
-/* The row of an object, for frames. */
+/* The row of an object, for frames. *ret_is_known: it is here, and facts or debug information say
+ * what was inlined at an address. */
 static inline PM_MUST_CHECK enum pm_status pm_sink_object(struct pm_import_sink *sink,
                                                           const struct pm_import_object *object,
-                                                          uint32_t *ret_object)
+                                                          uint32_t *ret_object, bool *ret_is_known)
 {
-    return sink->object(sink, object, ret_object);
+    return sink->object(sink, object, ret_object, ret_is_known);
 }
 
 /* A new process. */
@@ -139,12 +143,31 @@ static inline PM_MUST_CHECK enum pm_status pm_sink_path(struct pm_import_sink *s
     return sink->path(sink, process, parent, frame, ret_path);
 }
 
-/* Where the exclusive costs of a stack go; frames: outermost first. None: the process's. */
+/* A word that holds for all below it, in no order: {value Executes} at level `key`. above: another
+ * one; 0: none. */
+static inline PM_MUST_CHECK enum pm_status pm_sink_label(struct pm_import_sink *sink,
+                                                         uint32_t process, uint32_t above,
+                                                         struct pm_str key, struct pm_str value,
+                                                         uint32_t *ret_context)
+{
+    return sink->label(sink, process, above, key, value, ret_context);
+}
+
+/* Where the exclusive costs of a stack go; frames: outermost first. None: the process's. above: a
+ * label's context; 0: none. */
+static inline PM_MUST_CHECK enum pm_status pm_sink_place_below(struct pm_import_sink *sink,
+                                                               uint32_t process, uint32_t above,
+                                                               const uint32_t *frames, size_t n,
+                                                               uint32_t *ret_place)
+{
+    return sink->place(sink, process, above, frames, n, ret_place);
+}
+
 static inline PM_MUST_CHECK enum pm_status pm_sink_place(struct pm_import_sink *sink,
                                                          uint32_t process, const uint32_t *frames,
                                                          size_t n, uint32_t *ret_place)
 {
-    return sink->place(sink, process, frames, n, ret_place);
+    return sink->place(sink, process, 0, frames, n, ret_place);
 }
 
 /* Exclusive; more of it adds up. */

@@ -15,9 +15,10 @@ static struct counting *counting(struct pm_import_sink *sink)
 }
 
 static enum pm_status object(struct pm_import_sink *sink, const struct pm_import_object *object,
-                             uint32_t *ret)
+                             uint32_t *ret, bool *ret_is_known)
 {
     PM_ASSERT(object->path.len != 0);
+    *ret_is_known = object->path.len % 2;
     *ret = ++counting(sink)->n_objects;
     return PM_OK;
 }
@@ -63,11 +64,20 @@ static enum pm_status path(struct pm_import_sink *sink, uint32_t process, uint32
     return PM_OK;
 }
 
-static enum pm_status place(struct pm_import_sink *sink, uint32_t process, const uint32_t *frames,
-                            size_t n, uint32_t *ret)
+static enum pm_status label(struct pm_import_sink *sink, uint32_t process, uint32_t above,
+                            struct pm_str key, struct pm_str value, uint32_t *ret)
 {
     struct counting *c = counting(sink);
-    PM_ASSERT(process && process <= c->n_processes);
+    PM_ASSERT(process && process <= c->n_processes && above <= c->n_paths && key.len && value.len);
+    *ret = ++c->n_paths;
+    return PM_OK;
+}
+
+static enum pm_status place(struct pm_import_sink *sink, uint32_t process, uint32_t above,
+                            const uint32_t *frames, size_t n, uint32_t *ret)
+{
+    struct counting *c = counting(sink);
+    PM_ASSERT(process && process <= c->n_processes && above <= c->n_paths);
     for (size_t i = 0; i < n; i++)
         PM_ASSERT(frames[i] && frames[i] <= c->n_frames);
     *ret = ++c->n_paths;
@@ -123,8 +133,20 @@ static void note(struct pm_import_sink *sink, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pm_error err = PM_ERROR_INIT;
-    struct counting sink = {.calls = {object, process, thread, metric, frame, path, place, cost,
-                                      arc, event, span, attribute, note}};
+    struct counting sink = {.calls = {.object = object,
+                                      .process = process,
+                                      .thread = thread,
+                                      .metric = metric,
+                                      .frame = frame,
+                                      .path = path,
+                                      .label = label,
+                                      .place = place,
+                                      .cost = cost,
+                                      .arc = arc,
+                                      .event = event,
+                                      .span = span,
+                                      .attribute = attribute,
+                                      .note = note}};
     struct pm_import_options options = {.size = sizeof options, .format = FORMAT};
     enum pm_status status = pm_import_bytes("fuzz", data, size, &options, &sink.calls, &err);
     PM_ASSERT((status == PM_OK) == !*pm_error_text(&err));

@@ -14,6 +14,10 @@
 
 #include <cmocka.h>
 
+#ifndef RECORD_KNOWN
+#define RECORD_KNOWN "none" /* of objects: else all have facts */
+#endif
+
 enum { RECORD_MAX = 1 << 16 };
 
 struct record {
@@ -29,8 +33,10 @@ static char *record_text(struct pm_str text)
 }
 
 static enum pm_status record_object(struct pm_import_sink *sink,
-                                    const struct pm_import_object *object, uint32_t *ret)
+                                    const struct pm_import_object *object, uint32_t *ret,
+                                    bool *ret_is_known)
 {
+    *ret_is_known = strstr(RECORD_KNOWN, "none") == NULL;
     struct record *r = (struct record *)sink;
     assert_true(r->n_objects < 64);
     r->objects[r->n_objects] = record_text(object->path);
@@ -129,15 +135,29 @@ static enum pm_status record_path(struct pm_import_sink *sink, uint32_t process,
     return record_new_path(r, &text, ret);
 }
 
-static enum pm_status record_place(struct pm_import_sink *sink, uint32_t process,
+static enum pm_status record_label(struct pm_import_sink *sink, uint32_t process, uint32_t above,
+                                   struct pm_str key, struct pm_str value, uint32_t *ret)
+{
+    struct record *r = (struct record *)sink;
+    struct pm_buf text = PM_BUF_INIT(RECORD_MAX);
+    assert_true(process && process <= r->n_processes && above <= r->n_paths);
+    if (above)
+        pm_buf_printf(&text, "%s;", r->paths[above - 1]);
+    pm_buf_printf(&text, "%.*s=%.*s", (int)key.len, key.p, (int)value.len, value.p);
+    return record_new_path(r, &text, ret);
+}
+
+static enum pm_status record_place(struct pm_import_sink *sink, uint32_t process, uint32_t above,
                                    const uint32_t *frames, size_t n, uint32_t *ret)
 {
     struct record *r = (struct record *)sink;
     struct pm_buf text = PM_BUF_INIT(RECORD_MAX);
-    assert_true(process && process <= r->n_processes);
+    assert_true(process && process <= r->n_processes && above <= r->n_paths);
+    if (above)
+        pm_buf_add_str(&text, r->paths[above - 1]);
     for (size_t i = 0; i < n; i++) {
         assert_true(frames[i] && frames[i] <= r->n_frames);
-        pm_buf_printf(&text, "%s%s", i ? ";" : "", r->frames[frames[i] - 1]);
+        pm_buf_printf(&text, "%s%s", text.len ? ";" : "", r->frames[frames[i] - 1]);
     }
     return record_new_path(r, &text, ret);
 }
@@ -213,10 +233,20 @@ static struct record *record_read(const char *format, const char *unit, struct p
 {
     struct record *r = pm_alloc(sizeof *r);
     assert_non_null(r);
-    r->calls = (struct pm_import_sink){
-        record_object, record_process,   record_thread, record_metric, record_frame,
-        record_path,   record_place,     record_cost,   record_arc,    record_event,
-        record_span,   record_attribute, record_note};
+    r->calls = (struct pm_import_sink){.object = record_object,
+                                       .process = record_process,
+                                       .thread = record_thread,
+                                       .metric = record_metric,
+                                       .frame = record_frame,
+                                       .path = record_path,
+                                       .label = record_label,
+                                       .place = record_place,
+                                       .cost = record_cost,
+                                       .arc = record_arc,
+                                       .event = record_event,
+                                       .span = record_span,
+                                       .attribute = record_attribute,
+                                       .note = record_note};
     r->out = r->notes = (struct pm_buf)PM_BUF_INIT(1 << 24);
     pm_buf_add_str(&r->out, "");
     pm_buf_add_str(&r->notes, "");

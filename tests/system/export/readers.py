@@ -74,9 +74,9 @@ class Pprof:
         for s in p["sample"]:
             frames = []
             for i in s["location_id"]:
-                (line,) = locations[i]["line"]
-                f = functions[one(line, "function_id")]
-                frames.append((strings[one(f, "name")], strings[one(f, "filename")], one(line, "line")))
+                for line in locations[i]["line"]:
+                    f = functions[one(line, "function_id")]
+                    frames.append((strings[one(f, "name")], strings[one(f, "filename")], one(line, "line")))
             assert len(s["value"]) == len(self.types), s
             labels = {strings[one(l, "key")]: strings[one(l, "str")] if l["str"] else one(l, "num") for l in s["label"]}
             self.samples.append({"frames": frames, "values": dict(zip(self.types, s["value"])), "labels": labels})

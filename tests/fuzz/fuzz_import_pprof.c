@@ -1,0 +1,3 @@
+/* mapping/import/pprof.c */
+#define FORMAT "pprof"
+#include "import_fuzz.h"
