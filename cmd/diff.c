@@ -4,6 +4,7 @@
 #include "cmd/core/archives.h"
 #include "cmd/show/diff.h"
 #include "cmd/show/search.h"
+#include "cmd/show/when.h"
 #include "mapping/view/groupings.h"
 
 #include <stdlib.h>
@@ -20,6 +21,9 @@ enum {
     OPT_OVER,
     OPT_SUMMARY,
     OPT_ALL,
+    OPT_WHEN,
+    OPT_PROGRESS,
+    OPT_BINS,
     OPT_FAIL,
     OPT_LIMIT,
     OPT_CSV
@@ -34,7 +38,9 @@ struct diff_request {
     const char *search; /* the metric to search by */
     enum pm_runner over;
     enum pm_search_summary summary;
-    bool limit_given, csv, fails, by_given, summary_given, all;
+    const char *progress;
+    uint64_t n_bins;
+    bool limit_given, csv, fails, by_given, summary_given, all, when;
     int n_behind; /* "--", of the operands; -1: there is none */
 };
 
@@ -88,6 +94,15 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
         case OPT_ALL:
             request->all = true;
             break;
+        case OPT_WHEN:
+            request->when = true;
+            break;
+        case OPT_PROGRESS:
+            request->progress = parse->value;
+            break;
+        case OPT_BINS:
+            cmd_number(parse, PM_WHEN_MOST_BINS, &request->n_bins);
+            break;
         case OPT_FAIL:
             request->fails = true;
             break;
@@ -112,12 +127,18 @@ static int n_behind_dashes(const struct cmd_parse *parse)
     return -1;
 }
 
+/* Without a word of --summary and "--", the ranks of each run are compared with each other. */
+static bool is_within(const struct cmd_parse *parse, const struct diff_request *request)
+{
+    return request->over && !request->summary_given && request->n_behind < 0 && parse->n_operands;
+}
+
 /* A -- B, or one of each; with --over all are one side, whose ranks or threads are compared. */
 static bool find_sides(struct cmd_parse *parse, const struct diff_request *request,
                        struct pm_compare_input ret_inputs[2])
 {
     int n = parse->n_operands, n_behind = request->n_behind;
-    if (request->over && !request->summary_given && n > 0 && n_behind < 0) {
+    if (is_within(parse, request)) {
         ret_inputs[0] = ret_inputs[1] =
             (struct pm_compare_input){(const char *const *)parse->operands, (uint32_t)n};
         return true;
@@ -184,6 +205,18 @@ static bool check_search(struct cmd_parse *parse, const struct diff_request *req
     return !parse->failed;
 }
 
+static bool check_when(struct cmd_parse *parse, const struct diff_request *request)
+{
+    if (!request->when && (request->progress || request->n_bins))
+        cmd_usage_error(parse, "option '--%s' is one of '--when'",
+                        request->progress ? "progress" : "bins");
+    else if (request->when && request->search)
+        cmd_usage_error(parse, "options '--when' and '--search' cannot be combined: choose one");
+    else if (request->when && request->fails)
+        cmd_usage_error(parse, "'--fail' goes without '--when'");
+    return !parse->failed;
+}
+
 static bool print(const struct cmd_parse *parse, const struct diff_request *request,
                   const struct pm_comparison *comparison)
 {
@@ -246,7 +279,6 @@ static int run_diff(struct cmd_parse *parse, struct diff_request *request,
     return cmd_stdout_done(parse, end);
 }
 
-/* Without a word of --summary and "--", the ranks of each run are compared with each other. */
 static int run_search(struct cmd_parse *parse, struct diff_request *request,
                       const struct pm_compare_input inputs[2])
 {
@@ -254,7 +286,7 @@ static int run_search(struct cmd_parse *parse, struct diff_request *request,
     struct pm_search_options options = {.compare = request->options,
                                         .over = request->over,
                                         .summary = request->summary,
-                                        .within = inputs[0].paths == inputs[1].paths,
+                                        .within = is_within(parse, request),
                                         .all = request->all};
     struct pm_search *search = NULL;
     options.compare.view.metrics = request->search;
@@ -284,6 +316,40 @@ static int run_search(struct cmd_parse *parse, struct diff_request *request,
     return cmd_stdout_done(parse, end);
 }
 
+static int run_when(struct cmd_parse *parse, struct diff_request *request,
+                    const struct pm_compare_input inputs[2])
+{
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_when_options options = {.compare = request->options,
+                                      .progress = request->progress,
+                                      .n_bins = (uint32_t)request->n_bins};
+    struct pm_parting *when = NULL;
+    enum pm_status status = pm_when(&options, inputs, &err, &when);
+    if (status == PM_ERR_USAGE) {
+        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+        return end;
+    }
+    if (status != PM_OK)
+        return cmd_fail(parse, &err);
+    if (parse->json)
+        show_when_json(when, stdout);
+    else if (request->csv)
+        show_when_csv(when, stdout);
+    else
+        show_when_text(when, &request->look, stdout);
+    pm_when_free(when);
+    return cmd_stdout_done(parse, CMD_DONE);
+}
+
+static int run_request(struct cmd_parse *parse, struct diff_request *request,
+                       const struct pm_compare_input inputs[2])
+{
+    if (request->when)
+        return run_when(parse, request, inputs);
+    return request->search ? run_search(parse, request, inputs) : run_diff(parse, request, inputs);
+}
+
 static int diff_main(struct cmd_parse *parse)
 {
     struct diff_request request = {
@@ -292,7 +358,8 @@ static int diff_main(struct cmd_parse *parse)
         .show = {.limit = TABLE_LIMIT},
         .n_behind = n_behind_dashes(parse)};
     struct pm_compare_input inputs[2];
-    if (!read_options(parse, &request) || !check(parse, &request) || !check_search(parse, &request))
+    if (!read_options(parse, &request) || !check(parse, &request) ||
+        !check_search(parse, &request) || !check_when(parse, &request))
         return CMD_USAGE;
     if (!find_sides(parse, &request, inputs))
         return CMD_USAGE;
@@ -301,8 +368,7 @@ static int diff_main(struct cmd_parse *parse)
     struct diff_side sides[2] = {0};
     int end;
     if (diff_expand(parse, sides, inputs, &end))
-        end = request.search ? run_search(parse, &request, inputs)
-                             : run_diff(parse, &request, inputs);
+        end = run_request(parse, &request, inputs);
     diff_release_side(&sides[0]);
     diff_release_side(&sides[1]);
     return end;
@@ -333,6 +399,14 @@ static const struct cmd_option diff_options[] = {
     {OPT_ALL, "all", NULL,
      "with --search: all parts that were looked at, not only those that "
      "differ"},
+    {OPT_WHEN, "when", NULL,
+     "where in the run the difference begins: of the row that differs most, or of the focus; by "
+     "time, and by phases where there are some"},
+    {OPT_PROGRESS, "progress", "PATTERN",
+     "with --when: by entries of this loop or function, loop:FILE:LINE say, of two traces"},
+    {OPT_BINS, "bins", "NUMBER",
+     "with --when: parts of the run (default: 256 of progress; of time as many as there are "
+     "samples for, up to 100)"},
     {OPT_FAIL, "fail", "slower", "end with status 3 when a row or the total got slower, or more"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
@@ -353,6 +427,8 @@ static const struct cmd_example diff_examples[] = {
      "in which code, data and ranks they differ"},
     {"perfmap diff 'exp?build=old' 'exp?build=new'",
      "members of an experiment, by their attributes: 'perfmap experiment'"},
+    {"perfmap diff --when --progress loop:shell.c:18 old.perfmap new.perfmap",
+     "from which entry of that loop on they differ"},
     {"perfmap diff --fail slower old*.perfmap -- new*.perfmap",
      "for CI: status 3 when something got slower"},
     {NULL, NULL}};

@@ -327,12 +327,22 @@ static void put_head(const struct table *t)
     put_notes(t);
     if (t->options->heading) {
         fputc('\n', t->out);
-        show_put_wrapped(&t->term, t->out, "", t->options->heading);
-        fputc('\n', t->out);
+        if (*t->options->heading) {
+            show_put_wrapped(&t->term, t->out, "", t->options->heading);
+            fputc('\n', t->out);
+        }
         return;
     }
     fprintf(t->out, "\n%s level, %s, %s\n\n", c->level_name, pm_view_by_prose(c->options.view.by),
             show_diff_metric(c));
+}
+
+void show_diff_head(const struct pm_comparison *comparison, const struct show_diff_options *options,
+                    const struct show_look *look, FILE *out)
+{
+    const struct table t = {
+        .c = comparison, .options = options, .term = show_term_of(out, look), .out = out};
+    put_head(&t);
 }
 
 static void put_hints(const struct table *t)

@@ -24,6 +24,9 @@ void show_diff_json(const struct pm_comparison *comparison, const struct show_di
 void show_diff_csv(const struct pm_comparison *comparison, const struct show_diff_options *options,
                    FILE *out);
 
+/* Only what stands above the columns: the sides, notes, and options->heading. */
+void show_diff_head(const struct pm_comparison *comparison, const struct show_diff_options *options,
+                    const struct show_look *look, FILE *out);
 /* What the metric is called above a table. */
 const char *show_diff_metric(const struct pm_comparison *comparison);
 /* Parts of the above, for what has rows of a comparison in JSON of its own: a member, or with key
