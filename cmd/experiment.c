@@ -1,11 +1,13 @@
 /* perfmap experiment */
-#include "experiment.h"
+#include "experiment_run.h"
 
 #include "mapping/base/suggest.h"
 
 #include <unistd.h>
 
-enum { OPT_SET = CMD_KEY_FIRST };
+enum { OPT_SET = CMD_KEY_FIRST, OPT_BARE, OPT_INPUT, OPT_RUN, OPT_IGNORE };
+
+enum { DEFAULT_RUNS = 10, MOST_RUNS = 10000 };
 
 /* Its members are not all as they were. */
 enum { EXPERIMENT_LACKS = 3 };
@@ -250,6 +252,21 @@ static int check(struct cmd_parse *parse, const struct experiment_request *reque
     return cmd_stdout_done(parse, n_bad ? EXPERIMENT_LACKS : CMD_DONE);
 }
 
+/* --- run --- */
+
+static int run_programs(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    return experiment_run_all(
+        parse, &(struct experiment_run){.n = (uint32_t)request->n,
+                                        .n_bare = (uint32_t)request->n_bare,
+                                        .sets = request->sets,
+                                        .n_sets = request->n_sets,
+                                        .input = request->input,
+                                        .run_options = request->run_options,
+                                        .n_run_options = request->n_run_options,
+                                        .ignores_failure = request->ignores_failure});
+}
+
 /* --- the command --- */
 
 static const struct word {
@@ -259,6 +276,7 @@ static const struct word {
     int (*run)(struct cmd_parse *parse, const struct experiment_request *request);
 } words[] = {{"create", "the name of an experiment", 1, 1, false, create},
              {"add", "an experiment and archives", 2, 0, true, add},
+             {"run", "an experiment, '--' and a program", 2, 0, true, run_programs},
              {"list", "an experiment, E or 'E?SELECTION'", 1, 1, false, experiment_list},
              {"set", "an experiment, E or 'E?SELECTION', and KEY=VALUE...", 2, 0, true, set},
              {"check", "an experiment, E or 'E?SELECTION'", 1, 1, false, check},
@@ -278,7 +296,7 @@ static const struct word *find_word(struct cmd_parse *parse)
         cmd_usage_error(parse, "unknown word '%.100s'; did you mean '%s'?", parse->operands[0],
                         near);
     else
-        cmd_usage_error(parse, "expected create, add, list, set, check or remove");
+        cmd_usage_error(parse, "expected create, add, run, list, set, check or remove");
     return NULL;
 }
 
@@ -291,30 +309,75 @@ static int run_word(struct cmd_parse *parse, struct experiment_request *request)
     if (n < word->least || (word->most && n > word->most))
         return cmd_usage_error(parse, "'experiment %s' takes %s", word->word, word->takes);
     if (request->n_sets && !word->sets)
-        return cmd_usage_error(parse, "option '--set' goes with 'experiment add' and 'set'");
+        return cmd_usage_error(parse, "option '--set' goes with 'experiment add' and 'run'");
     for (int i = 2; i <= n && word->run == set; i++)
         if (!experiment_add_set(parse, request, parse->operands[i]))
             return CMD_USAGE;
     return word->run(parse, request);
 }
 
+static void add_run_option(struct cmd_parse *parse, struct experiment_request *request)
+{
+    const char **options =
+        pm_realloc_array(request->run_options, request->n_run_options + 1, sizeof *options);
+    parse->failed |= !options;
+    if (!options)
+        return;
+    request->run_options = options;
+    options[request->n_run_options++] = parse->value;
+}
+
+static void read_options(struct cmd_parse *parse, struct experiment_request *request)
+{
+    for (int key; (key = cmd_next(parse)) != CMD_END;)
+        switch (key) {
+        case OPT_SET:
+            experiment_add_set(parse, request, parse->value);
+            break;
+        case 'n':
+            cmd_number(parse, MOST_RUNS, &request->n);
+            break;
+        case OPT_BARE:
+            cmd_number(parse, MOST_RUNS, &request->n_bare);
+            break;
+        case OPT_INPUT:
+            request->input = parse->value;
+            break;
+        case OPT_RUN:
+            add_run_option(parse, request);
+            break;
+        case OPT_IGNORE:
+            request->ignores_failure = true;
+            break;
+        default:
+            cmd_take_look(parse, key, &request->look);
+        }
+}
+
 static int experiment_main(struct cmd_parse *parse)
 {
-    struct experiment_request request = {0};
-    for (int key; (key = cmd_next(parse)) != CMD_END;)
-        if (key == OPT_SET)
-            experiment_add_set(parse, &request, parse->value);
-        else
-            cmd_take_look(parse, key, &request.look);
+    struct experiment_request request = {.n = DEFAULT_RUNS};
+    read_options(parse, &request);
     int end = parse->failed ? CMD_USAGE : run_word(parse, &request);
     for (uint32_t i = 0; i < request.n_sets; i++)
         free((char *)request.sets[i].key);
     free(request.sets);
+    free(request.run_options);
     return end;
 }
 
 static const struct cmd_option experiment_options[] = {
-    {OPT_SET, "set", "KEY=VALUE", "add: attributes of these members; several times"},
+    {OPT_SET, "set", "KEY=VALUE",
+     "add: attributes of these members; run: of the first program's. Several times"},
+    {'n', "runs", "NUMBER",
+     "run: so many of each program, with those that are there (default: 10)"},
+    {OPT_BARE, "bare", "NUMBER",
+     "run: so many runs of each without measurement, too, for what measuring cost"},
+    {OPT_INPUT, "input", "FILE",
+     "run: what each run reads from its standard input (default: none)"},
+    {OPT_RUN, "run", "OPTION", "run: an option for 'perfmap run', as --run=--mode=exact"},
+    {OPT_IGNORE, "ignore-failure", NULL,
+     "run: programs may end with another status than 0 (default: stop, and say so)"},
     {CMD_KEY_JSON, "json", NULL, "list: as JSON"},
     CMD_LOOK_OPTIONS,
     {0}};
@@ -322,6 +385,8 @@ static const struct cmd_option experiment_options[] = {
 static const struct cmd_example experiment_examples[] = {
     {"perfmap experiment create exp && perfmap experiment add exp old*.perfmap --set build=old",
      "archives that belong together, and what tells them apart"},
+    {"perfmap experiment run exp -n 10 --set build=new -- ./new 5 --against build=old -- ./old 5",
+     "ten runs of each, in turns, and what differs"},
     {"perfmap experiment list 'exp?opt=O2&ranks>=8'", "which were compiled so, with many ranks"},
     {"perfmap diff 'exp?build=old' 'exp?build=new'", "compare them"},
     {NULL, NULL}};
@@ -336,12 +401,15 @@ static const struct cmd_exit experiment_exits[] = {
 const struct cmd cmd_experiment = {
     .name = "experiment",
     .summary = "keep archives together, with what tells them apart",
-    .usage = (const char *const[]){"experiment create E",
-                                   "experiment add [--set KEY=VALUE]... E FILE...",
-                                   "experiment list [--json] E|'E?SELECTION'",
-                                   "experiment set E|'E?SELECTION' KEY=VALUE...",
-                                   "experiment check E|'E?SELECTION'",
-                                   "experiment remove 'E?SELECTION'", NULL},
+    .usage =
+        (const char *const[]){
+            "experiment create E",
+            "experiment run [-n NUMBER] --set KEY=VALUE E -- PROGRAM [ARGUMENT]... [--against "
+            "KEY=VALUE -- PROGRAM [ARGUMENT]...]...",
+            "experiment add [--set KEY=VALUE]... E FILE...",
+            "experiment list [--json] E|'E?SELECTION'",
+            "experiment set E|'E?SELECTION' KEY=VALUE...", "experiment check E|'E?SELECTION'",
+            "experiment remove 'E?SELECTION'", NULL},
     .description =
         "An experiment (E.perfexp) is one file that names archives, its members, and what is known "
         "of each: attributes that 'perfmap run' noted (cpu_model, kernel, load_start, command, "
@@ -358,6 +426,11 @@ const struct cmd cmd_experiment = {
         "\n"
         "Quote it: & and > mean something to the shell. 'perfmap diff' takes E and 'E?SELECTION' "
         "wherever it takes archives.\n"
+        "\n"
+        "'run' measures programs in turns, in random order within each round. A first run of each, "
+        "which is no member, shows what the budget leaves out; the others leave out the same from "
+        "the start. Archives, and what programs say, go to E.runs beside the file. When it was "
+        "interrupted, the same command makes the runs that are missing.\n"
         "\n"
         "'add' reads what is new or has changed, so it can be repeated. 'set' with an empty VALUE "
         "takes an attribute away. 'check' reads all bytes of the members.",

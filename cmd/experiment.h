@@ -14,6 +14,11 @@ struct experiment_request {
     struct pm_experiment_set *sets; /* --set; owned, with their texts */
     uint32_t n_sets;
     struct show_look look;
+    uint64_t n, n_bare;       /* run */
+    const char *input;        /* run */
+    const char **run_options; /* run; owned array of lent strings */
+    uint32_t n_run_options;
+    bool ignores_failure; /* run */
 };
 
 /* The experiment that operand 1 names, "E" or "E.perfexp", "E?SELECTION" where ret_selection is not

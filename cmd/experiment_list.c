@@ -29,7 +29,7 @@ static const struct pm_experiment_member *member_of(const struct list *list, uin
 /* Each run has its own: they tell nothing apart. */
 static bool is_of_each(const char *key)
 {
-    static const char *const keys[] = {"date", "load_start", "load_end"};
+    static const char *const keys[] = {"date", "load_start", "load_end", "cpu_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!strcmp(key, keys[i]))
             return true;

@@ -25,6 +25,7 @@ enum {
     OPT_FORCE,
     OPT_WAIT,
     OPT_LOOK_IN,
+    OPT_SAME_AS,
     OPT_SELECT,
     OPT_ASK,
     OPT_METRIC,
@@ -66,6 +67,7 @@ void run_request_release(struct run_request *request)
     session_counters_release(&request->counters);
     free(request->counters_text);
     free(request->look_in);
+    free(request->same_as);
 }
 
 static void parse_max_nouns(struct cmd_parse *parse, uint64_t *ret_number)
@@ -168,17 +170,18 @@ static void add_pattern(struct cmd_parse *parse, struct run_request *request, en
     }
 }
 
-static void add_look_in(struct cmd_parse *parse, struct run_request *request)
+/* One more of several, in both arrays, which are one. */
+static void add_file(struct cmd_parse *parse, const char ***owned, const char *const **ret_files,
+                     size_t *n)
 {
-    const char **files =
-        pm_realloc_array(request->look_in, request->session.n_look_in + 1, sizeof *files);
+    const char **files = pm_realloc_array(*owned, *n + 1, sizeof *files);
     if (!files) {
         parse->failed = true;
         return;
     }
-    request->look_in = files;
-    request->session.look_in = files;
-    files[request->session.n_look_in++] = parse->value;
+    *owned = files;
+    *ret_files = files;
+    files[(*n)++] = parse->value;
 }
 
 /* A function has to be selected by each of several lists. */
@@ -332,7 +335,10 @@ static void take_option(struct cmd_parse *parse, int key, struct run_request *re
         request->session.force = true;
         break;
     case OPT_LOOK_IN:
-        add_look_in(parse, request);
+        add_file(parse, &request->look_in, &request->session.look_in, &request->session.n_look_in);
+        break;
+    case OPT_SAME_AS:
+        add_file(parse, &request->same_as, &request->session.same_as, &request->session.n_same_as);
         break;
     case OPT_SELECT:
         add_selection(parse, request);
@@ -428,7 +434,11 @@ static void check_options(struct cmd_parse *parse, struct run_request *request, 
         settings->runtime.mode = PM_RUN_MODE_EXACT; /* the few sleds of a question read them */
     if (!parse->failed && n)
         check_counters(parse, settings, given.rate);
-    request->session.fix = !given.budget;
+    request->session.fix = !given.budget || request->session.n_same_as;
+    if (request->session.asked.text && request->session.n_same_as && !parse->failed) {
+        (void)cmd_usage_error(parse, "option '--same-as': '--ask' has its own modes");
+        parse->failed = true;
+    }
     request->session.rate_given = given.rate || n;
     if (!parse->failed)
         check_question(parse, request);
@@ -496,6 +506,10 @@ const struct cmd_option run_options[] = {
     {OPT_LOOK_IN, "look-in", "FILE",
      "look patterns up in this file too: a library that the program loads later, or a program that "
      "it starts"},
+    {OPT_SAME_AS, "same-as", "ARCHIVE",
+     "functions and loops begin, and stay, in the lowest mode that they had in this run: what its "
+     "budget left out for a while is left out from the start, so calls of runs that are measured "
+     "so can be compared. May be given several times"},
     {OPT_ASK, "ask", "QUESTION",
      "measure only what this question needs, and answer it when the program has ended, as 'perfmap "
      "ask' does. Functions and loops that it names, or that do what it names, are followed. "

@@ -19,8 +19,8 @@ struct run_request {
     const char *adapters;           /* auto, none, or their names */
     const char *metrics;            /* --metric; NULL */
     struct session_counters counters;
-    char *counters_text;  /* the session's; owned */
-    const char **look_in; /* of the session's; owned array of lent strings */
+    char *counters_text;             /* the session's; owned */
+    const char **look_in, **same_as; /* of the session's; owned arrays of lent strings */
 };
 
 /* --- run_options.c --- */

@@ -2,6 +2,7 @@
 #include "session.h"
 #include "pack.h"
 
+#include "mapping/archive/noun_modes.h"
 #include "mapping/collect/collect.h"
 
 #include <errno.h>
@@ -99,6 +100,34 @@ static enum pm_status check_selection(const struct session *session, struct sess
     return PM_OK;
 }
 
+/* Of what several say mode_needs_sort keeps the highest mode, and the lowest is wanted: modes are
+ * turned round for it. */
+static enum pm_run_mode turned(enum pm_run_mode mode)
+{
+    return PM_RUN_MODE_TRACE - mode;
+}
+
+static bool add_other_mode(void *needs, uint64_t id, enum pm_run_mode mode)
+{
+    return mode_needs_add(needs, &(struct mode_need){id, turned(mode), true, 0, 0});
+}
+
+/* What other runs left out is left out from the start. */
+static enum pm_status look_up_other_modes(struct session *session, struct pm_error *err)
+{
+    const struct session_request *request = session->request;
+    for (size_t i = 0; i < request->n_same_as; i++) {
+        enum pm_status status =
+            pm_archive_noun_modes(request->same_as[i], add_other_mode, &session->needs, err);
+        if (status != PM_OK)
+            return pm_error_add(err, "option '--same-as'");
+    }
+    mode_needs_sort(&session->needs);
+    for (size_t i = 0; i < session->needs.n; i++)
+        session->needs.items[i].mode = turned(session->needs.items[i].mode);
+    return PM_OK;
+}
+
 /* The names are kept for `perfmap mode`. */
 static enum pm_status make_names(struct session *session, struct session_notes *notes,
                                  struct pm_error *err)
@@ -107,7 +136,8 @@ static enum pm_status make_names(struct session *session, struct session_notes *
     session->names = mode_names_new();
     if (!session->names)
         return no_memory(err);
-    enum pm_status status = request->asked.text ? look_up_question(session, notes, err) : PM_OK;
+    enum pm_status status = request->asked.text ? look_up_question(session, notes, err)
+                                                : look_up_other_modes(session, err);
     if (status != PM_OK || (!request->rules.n && !request->selection))
         return status;
     status = look_up_names(request, session->names, err);

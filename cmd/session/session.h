@@ -55,6 +55,9 @@ struct session_request {
     struct mode_rules rules;
     struct pm_selection *selection; /* others are off; NULL: everything is measured */
     struct session_question asked;
+    /* Archives: what was not followed there all the time is not followed from the start. */
+    const char *const *same_as;
+    size_t n_same_as;
     const char *const *look_in; /* other files that patterns are looked up in */
     size_t n_look_in;
 };

@@ -111,6 +111,8 @@ static enum pm_status add_run(const struct adding *a)
             return status;
     }
     enum pm_status status = add_date(a, x->start_realtime_ns);
+    if (!status && x->user_cpu_ns != PM_UNKNOWN && x->system_cpu_ns != PM_UNKNOWN)
+        status = add_number(a, "cpu_ns", x->user_cpu_ns + x->system_cpu_ns);
     return status != PM_OK ? status : add_end(a, x);
 }
 

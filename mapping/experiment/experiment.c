@@ -1,9 +1,7 @@
 /* The file: made, opened, changed. */
 #include "experiment_internal.h"
 
-#include <errno.h>
 #include <libgen.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -55,9 +53,10 @@ static enum pm_status check_tables(struct pm_database *database, struct pm_error
 static char *folder_of(const char *path)
 {
     char *whole = realpath(path, NULL);
-    char *folder = whole ? pm_strndup(dirname(whole), PATH_MAX) : NULL;
+    const char *folder = whole ? dirname(whole) : NULL;
+    char *copy = folder ? pm_strndup(folder, strlen(folder)) : NULL;
     free(whole);
-    return folder;
+    return copy;
 }
 
 static enum pm_status open_file(struct pm_experiment *experiment, struct pm_error *err)

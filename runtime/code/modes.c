@@ -160,7 +160,8 @@ void pm_modes_begin(struct pm_object *o, uint32_t first, struct pm_run_noun *lis
 }
 
 /* By what a plan has followed, what it jumps to is followed, too (struct pm_jump): without its
- * exit nobody can know when it returns. Within it only, where the plan gives it terms. */
+ * exit nobody can know when it returns. Within it only, where the plan gives it terms. The budget
+ * may leave it out where it may leave out the other one: nobody has asked for either. */
 void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
 {
     enum { MAX_ROUNDS = 8 };
@@ -180,6 +181,7 @@ void pm_modes_follow_jumps(struct pm_object *o, struct pm_run_noun *list)
                 continue;
             to->mode = to->before = to->wanted = to->start = from->mode;
             to->inside = from->terms != 0 ? from->terms : from->inside;
+            to->flags = (uint8_t)((to->flags & ~PM_NOUN_FIXED) | (from->flags & PM_NOUN_FIXED));
             if (to->inside != 0)
                 pm_store(inside, true);
             list[target - o->first_noun].own_mode =
