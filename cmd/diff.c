@@ -12,6 +12,8 @@
 enum {
     OPT_LEVEL = CMD_KEY_FIRST,
     OPT_BY,
+    OPT_TREE,
+    OPT_INCLUSIVE,
     OPT_METRIC,
     OPT_FOCUS,
     OPT_ON,
@@ -65,6 +67,12 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
         case OPT_BY:
             view->by = (enum pm_view_by)parse->choice;
             request->by_given = true;
+            break;
+        case OPT_TREE:
+            view->tree = true;
+            break;
+        case OPT_INCLUSIVE:
+            request->options.inclusive = true;
             break;
         case OPT_METRIC:
             view->metrics = parse->value;
@@ -164,8 +172,16 @@ static bool check(struct cmd_parse *parse, const struct diff_request *request)
 {
     const struct pm_view_options *view = &request->options.view;
     const struct pm_view_grouping *grouping = pm_view_grouping_by(view->by);
+    bool is_fine = grouping->is_object || view->by == PM_VIEW_BY_STATEMENT;
     if (view->by == PM_VIEW_BY_LINE)
         cmd_usage_error(parse, "lines of two builds are other lines: compare '--by statement'");
+    else if (view->tree && (grouping->is_object || grouping->runner))
+        cmd_usage_error(parse,
+                        "'--tree' shows call paths of code: compare '--by function', loop, file "
+                        "or statement");
+    else if (request->options.inclusive && !view->tree && (is_fine || grouping->runner))
+        cmd_usage_error(parse, "rows by %s call nothing: leave '--inclusive' out",
+                        pm_view_by_word(view->by));
     else if (grouping->where)
         cmd_usage_error(parse,
                         "'--by %s' is a tree: compare '--by file', function, loop, "
@@ -221,12 +237,10 @@ static bool print(const struct cmd_parse *parse, const struct diff_request *requ
                   const struct pm_comparison *comparison)
 {
     if (parse->json)
-        show_diff_json(comparison, &request->show, stdout);
-    else if (request->csv)
-        show_diff_csv(comparison, &request->show, stdout);
-    else
-        return show_diff_table(comparison, &request->show, &request->look, stdout);
-    return true;
+        return show_diff_json(comparison, &request->show, stdout);
+    if (request->csv)
+        return show_diff_csv(comparison, &request->show, stdout);
+    return show_diff_table(comparison, &request->show, &request->look, stdout);
 }
 
 static bool got_worse(const struct pm_comparison *comparison)
@@ -379,6 +393,11 @@ static const struct cmd_option diff_options[] = {
     {OPT_BY, "by", pm_view_by_words + 1,
      "what a row is, as of report; loop (default), function, "
      "statement, array, ..."},
+    {OPT_TREE, "tree", NULL,
+     "call paths of both sides, matched by names, by inclusive costs: rows are those whose own "
+     "costs differ most, and in brackets what they lie in"},
+    {OPT_INCLUSIVE, "inclusive", NULL,
+     "compare inclusive costs, with all that a row called; own differences are a column"},
     {OPT_METRIC, "metric", "METRIC", "what is compared (default: the time that A's first shows)"},
     {OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
     {OPT_ON, "on", "RUNNER", "only what these ran, as of report"},

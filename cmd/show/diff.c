@@ -10,11 +10,12 @@
 
 enum { TEXT_BYTES = 64, GAP = 2 };
 
-enum column { A, B, DIFFERENCE, CHANGE, INTERVAL, VERDICT, PLACE, WHAT, N_COLUMNS };
+enum column { A, B, DIFFERENCE, OWN, CHANGE, INTERVAL, VERDICT, PLACE, WHAT, N_COLUMNS };
 
 struct texts {
     char numbers[PLACE][TEXT_BYTES];
     const char *place, *what;
+    const char *what_at; /* of a tree: with its line, for where there is no room for places */
 };
 
 struct table {
@@ -23,7 +24,7 @@ struct table {
     struct show_term term;
     FILE *out;
     struct show_scale scale;
-    uint32_t n_shown;
+    struct show_diff_rows shown;
     struct texts *texts; /* of the rows that are shown, the rest, the total */
     uint32_t n_texts;
     int widths[N_COLUMNS];
@@ -105,6 +106,8 @@ static bool add_texts(struct table *t, const struct pm_compare_row *row, const c
     put_amount(t, row, 0, texts->numbers[A]);
     put_amount(t, row, 1, texts->numbers[B]);
     put_number(t, row->difference, false, false, true, texts->numbers[DIFFERENCE]);
+    if (t->c->is_inclusive && row != &t->c->total)
+        put_number(t, row->own_difference, false, false, true, texts->numbers[OWN]);
     put_change(row, texts->numbers[CHANGE]);
     put_interval(row, texts->numbers[INTERVAL]);
     put_verdict(t, row, texts->numbers[VERDICT]);
@@ -124,7 +127,11 @@ static struct pm_compare_row rest_of(const struct table *t)
 {
     struct pm_compare_row rest = {
         .change_pct = NAN, .low_pct = NAN, .high_pct = NAN, .seen_pct = NAN};
-    for (uint32_t r = t->n_shown; r < t->c->n_rows; r++)
+    if (t->c->is_inclusive) { /* which do not add up */
+        rest.means[0] = rest.means[1] = rest.difference = rest.own_difference = NAN;
+        return rest;
+    }
+    for (uint32_t r = t->shown.n; r < t->c->n_rows; r++)
         for (int side = 0; side < 2; side++)
             rest.means[side] = plus(rest.means[side], t->c->rows[r].means[side]);
     rest.difference = rest.means[1] - rest.means[0];
@@ -135,7 +142,7 @@ static struct pm_compare_row rest_of(const struct table *t)
 
 static bool add_rest(struct table *t)
 {
-    uint32_t n = t->c->n_rows - t->n_shown;
+    uint32_t n = t->c->n_rows - t->shown.n;
     char what[TEXT_BYTES];
     struct pm_compare_row rest = rest_of(t);
     if (!n)
@@ -144,12 +151,56 @@ static bool add_rest(struct table *t)
     return add_texts(t, &rest, pm_arena_strndup(&t->arena, what, strlen(what)));
 }
 
+static const struct pm_compare_row *row_at(const struct table *t, uint32_t i)
+{
+    return &t->c->rows[t->shown.rows[i]];
+}
+
+/* Of a tree: indented, and in brackets where it is shown for what lies in it. */
+static const char *what_of(struct table *t, uint32_t i, const char *line)
+{
+    const struct pm_compare_row *row = row_at(t, i);
+    bool is_holder = t->shown.is_holder[t->shown.rows[i]];
+    if (!t->c->is_tree)
+        return row->what;
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    pm_buf_printf(&text, "%*s%s%s%s", 2 * (int)row->depth, "", is_holder ? "[" : "", row->what,
+                  line);
+    if (is_holder)
+        pm_buf_add_byte(&text, ']');
+    const char *kept = text.failed ? NULL : pm_arena_strndup(&t->arena, text.data, text.len);
+    pm_buf_release(&text);
+    return kept;
+}
+
+/* " :21" of the place that B has, where it has one; NULL: memory. */
+static const char *line_of(struct table *t, const struct pm_compare_row *row)
+{
+    const char *place = row->places[1] ? row->places[1] : row->places[0];
+    const char *line = place && *place != '{' ? strrchr(place, ':') : NULL;
+    char text[TEXT_BYTES];
+    if (!line)
+        return "";
+    snprintf(text, sizeof text, " %s", line);
+    return pm_arena_strndup(&t->arena, text, strlen(text));
+}
+
+static bool add_row(struct table *t, uint32_t i)
+{
+    if (!add_texts(t, row_at(t, i), what_of(t, i, "")))
+        return false;
+    const char *line = line_of(t, row_at(t, i));
+    const char *what_at = line ? what_of(t, i, line) : NULL;
+    t->texts[t->n_texts - 1].what_at = what_at;
+    return what_at != NULL;
+}
+
 static bool make_texts(struct table *t)
 {
-    t->texts = pm_alloc_array((size_t)t->n_shown + 2, sizeof *t->texts);
+    t->texts = pm_alloc_array((size_t)t->shown.n + 2, sizeof *t->texts);
     bool good = t->texts != NULL;
-    for (uint32_t r = 0; good && r < t->n_shown; r++)
-        good = add_texts(t, &t->c->rows[r], t->c->rows[r].what);
+    for (uint32_t i = 0; good && i < t->shown.n; i++)
+        good = add_row(t, i);
     good = good && add_rest(t) && add_texts(t, &t->c->total, t->c->total.what);
     return good;
 }
@@ -162,12 +213,13 @@ static void name_columns(struct table *t)
     const char *delta = t->term.utf8 ? "Δ" : "diff";
     snprintf(t->headings[A], TEXT_BYTES, "A%s%s", blank, unit);
     snprintf(t->headings[B], TEXT_BYTES, "B%s%s", blank, unit);
+    snprintf(t->headings[OWN], TEXT_BYTES, "%s own", delta);
     snprintf(t->headings[DIFFERENCE], TEXT_BYTES, "%s%s%s", delta, blank, unit);
     snprintf(t->headings[CHANGE], TEXT_BYTES, "change");
     snprintf(t->headings[INTERVAL], TEXT_BYTES, "95 %% interval");
     snprintf(t->headings[VERDICT], TEXT_BYTES, "verdict");
     snprintf(t->headings[PLACE], TEXT_BYTES, "where");
-    snprintf(t->headings[WHAT], TEXT_BYTES, "what");
+    snprintf(t->headings[WHAT], TEXT_BYTES, t->c->is_tree ? "call path" : "what");
 }
 
 static void widen(int *width, const char *text)
@@ -182,7 +234,41 @@ static int room_of(const struct table *t)
     int room = t->term.width ? t->term.width : INT_MAX;
     for (int k = A; k < PLACE; k++)
         room -= t->widths[k] ? t->widths[k] + GAP : 0;
-    return room;
+    return t->widths[PLACE] ? room : room + GAP; /* nothing stands where no place does */
+}
+
+/* "cannot tell" for "cannot tell (< 20 %)". */
+static void shorten_verdicts(struct table *t)
+{
+    t->widths[VERDICT] = pm_text_width(t->headings[VERDICT]);
+    for (uint32_t i = 0; i < t->n_texts; i++) {
+        t->texts[i].numbers[VERDICT][strcspn(t->texts[i].numbers[VERDICT], "(")] = 0;
+        widen(&t->widths[VERDICT], t->texts[i].numbers[VERDICT]);
+    }
+}
+
+static void put_lines_to_names(struct table *t)
+{
+    t->widths[PLACE] = 0;
+    for (uint32_t i = 0; i < t->shown.n; i++) {
+        t->texts[i].what = t->texts[i].what_at;
+        widen(&t->widths[WHAT], t->texts[i].what);
+    }
+}
+
+/* Names of a tree need room for what they lie in, and say more than places. */
+static void fit_tree(struct table *t, int wanted)
+{
+    enum { PLACE_LEAST_OF_TREE = 14, NAMES_LEAST_OF_TREE = 30 };
+    if (room_of(t) < wanted && t->widths[VERDICT])
+        shorten_verdicts(t);
+    int left = room_of(t) - t->widths[WHAT] - GAP;
+    if (t->widths[PLACE] > left && left < PLACE_LEAST_OF_TREE)
+        put_lines_to_names(t);
+    else if (t->widths[PLACE] > left)
+        t->widths[PLACE] = left;
+    if (room_of(t) < t->widths[WHAT] && room_of(t) < NAMES_LEAST_OF_TREE)
+        t->widths[CHANGE] = 0;
 }
 
 /* The interval goes first; then places and names share the room. */
@@ -196,6 +282,9 @@ static void fit(struct table *t)
     int wanted = t->widths[PLACE] + GAP + t->widths[WHAT];
     if (room_of(t) < wanted && room_of(t) < NAMES_LEAST)
         t->widths[INTERVAL] = 0;
+    if (t->c->is_tree && t->term.width)
+        fit_tree(t, wanted);
+    wanted = t->widths[PLACE] + GAP + t->widths[WHAT];
     int room = room_of(t);
     if (room >= wanted)
         return;
@@ -225,7 +314,10 @@ static const char *color_of(const struct table *t, const struct pm_compare_row *
         return "";
     if (row->verdict == PM_VERDICT_MORE)
         return SHOW_RED;
-    return row->verdict == PM_VERDICT_LESS ? SHOW_GREEN : "";
+    if (row->verdict == PM_VERDICT_LESS)
+        return SHOW_GREEN;
+    bool is_holder = row != &t->c->total && t->shown.is_holder[row - t->c->rows];
+    return t->c->is_tree && (is_holder || pm_compare_is_of_one_side(row)) ? SHOW_DIM : "";
 }
 
 static void put_line(const struct table *t, const struct texts *texts, const char *color)
@@ -268,7 +360,7 @@ static void put_headings(const struct table *t)
 static void put_rows(const struct table *t)
 {
     for (uint32_t i = 0; i + 1 < t->n_texts; i++)
-        put_line(t, &t->texts[i], color_of(t, i < t->n_shown ? &t->c->rows[i] : NULL));
+        put_line(t, &t->texts[i], color_of(t, i < t->shown.n ? row_at(t, i) : NULL));
     put_rule(t);
     put_line(t, &t->texts[t->n_texts - 1], color_of(t, &t->c->total));
 }
@@ -333,8 +425,10 @@ static void put_head(const struct table *t)
         }
         return;
     }
-    fprintf(t->out, "\n%s level, %s, %s\n\n", c->level_name, pm_view_by_prose(c->options.view.by),
-            show_diff_metric(c));
+    const char *paths = c->is_tree ? "call paths of " : "";
+    const char *inclusive = c->is_inclusive ? "inclusive " : "";
+    fprintf(t->out, "\n%s level, %s%s, %s%s\n\n", c->level_name, paths,
+            pm_view_by_prose(c->options.view.by), inclusive, show_diff_metric(c));
 }
 
 void show_diff_head(const struct pm_comparison *comparison, const struct show_diff_options *options,
@@ -348,12 +442,22 @@ void show_diff_head(const struct pm_comparison *comparison, const struct show_di
 static void put_hints(const struct table *t)
 {
     bool cannot = false, scaled = t->c->is_scaled, undefined = false, absent = false;
-    for (uint32_t r = 0; r < t->n_shown; r++) {
-        cannot |= t->c->rows[r].verdict == PM_VERDICT_CANNOT_TELL;
-        undefined |= t->c->rows[r].verdict == PM_VERDICT_UNDEFINED;
-        absent |= t->c->rows[r].states[0] == PM_COMPARE_ABSENT ||
-                  t->c->rows[r].states[1] == PM_COMPARE_ABSENT;
+    bool holds = false;
+    for (uint32_t i = 0; i < t->shown.n; i++) {
+        const struct pm_compare_row *row = row_at(t, i);
+        cannot |= row->verdict == PM_VERDICT_CANNOT_TELL;
+        undefined |= row->verdict == PM_VERDICT_UNDEFINED;
+        absent |= row->states[0] == PM_COMPARE_ABSENT || row->states[1] == PM_COMPARE_ABSENT;
+        holds |= t->shown.is_holder[t->shown.rows[i]];
     }
+    if (t->c->is_inclusive)
+        show_put_wrapped(&t->term, t->out, "",
+                         "inclusive: with all that it called, so rows do not add up; own: "
+                         "without");
+    if (holds)
+        show_put_wrapped(&t->term, t->out, "",
+                         "[in brackets]: shown for what lies in it; the rows are those whose own "
+                         "costs differ most");
     if (scaled)
         show_put_wrapped(&t->term, t->out, "",
                          "change: after division by the speed of each run, the median over rows");
@@ -375,8 +479,8 @@ bool show_diff_table(const struct pm_comparison *comparison,
     struct table t = {
         .c = comparison, .options = options, .term = show_term_of(out, look), .out = out};
     double most = fmax(comparison->total.means[0], comparison->total.means[1]);
-    t.n_shown = options->limit && options->limit < comparison->n_rows ? (uint32_t)options->limit
-                                                                      : comparison->n_rows;
+    if (!show_diff_choose(comparison, options->limit, &t.shown))
+        return false;
     t.scale = show_scale_of(&comparison->metric, most, t.term.utf8);
     name_columns(&t);
     bool good = make_texts(&t);
@@ -388,6 +492,7 @@ bool show_diff_table(const struct pm_comparison *comparison,
         put_hints(&t);
     }
     free(t.texts);
+    show_diff_rows_release(&t.shown);
     pm_arena_release(&t.arena);
     return good;
 }

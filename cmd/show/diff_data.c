@@ -12,11 +12,6 @@ static const char *const states[] = {[PM_COMPARE_MEASURED] = "measured",
                                      [PM_COMPARE_ABSENT] = "no such construct",
                                      [PM_COMPARE_UNKNOWN] = "not measured"};
 
-static uint32_t n_shown(const struct pm_comparison *c, const struct show_diff_options *options)
-{
-    return options->limit && options->limit < c->n_rows ? (uint32_t)options->limit : c->n_rows;
-}
-
 /* NULL: there is none. */
 static const char *verdict_of(const struct pm_comparison *c, const struct pm_compare_row *row)
 {
@@ -40,6 +35,8 @@ static void json_cells(const struct pm_comparison *c, const struct pm_compare_ro
     pm_json_string(json, "state", states[row->states[side]]);
     pm_json_double(json, "mean", row->means[side]);
     pm_json_double(json, "scaled_mean", row->scaled_means[side]);
+    if (c->is_inclusive && row != &c->total)
+        pm_json_double(json, "own_mean", row->own_means[side]);
     pm_json_bool(json, "is_at_least", row->is_at_least[side]);
     pm_json_bool(json, "is_uncertain", row->is_uncertain[side]);
     pm_json_array(json, "values");
@@ -57,6 +54,8 @@ void show_diff_json_numbers(const struct pm_comparison *c, const struct pm_compa
     json_cells(c, row, 0, json);
     json_cells(c, row, 1, json);
     pm_json_double(json, "difference", row->difference);
+    if (c->is_inclusive && row != &c->total)
+        pm_json_double(json, "own_difference", row->own_difference);
     pm_json_double(json, "change_pct", row->change_pct);
     pm_json_double(json, "low_pct", row->low_pct);
     pm_json_double(json, "high_pct", row->high_pct);
@@ -70,6 +69,14 @@ static void json_row(const struct pm_comparison *c, const struct pm_compare_row 
                      const char *key, struct pm_json *json)
 {
     pm_json_object(json, key);
+    if (c->is_tree && row != &c->total) {
+        pm_json_u64(json, "id", (uint64_t)(row - c->rows));
+        if (row->parent == PM_NONE)
+            pm_json_null(json, "parent_id");
+        else
+            pm_json_u64(json, "parent_id", row->parent);
+        pm_json_u64(json, "depth", row->depth);
+    }
     pm_json_string(json, "what", row->what);
     show_diff_json_numbers(c, row, json);
     pm_json_end(json);
@@ -112,23 +119,30 @@ void show_diff_json_head(const struct pm_comparison *c, struct pm_json *json)
     pm_json_end(json);
 }
 
-void show_diff_json(const struct pm_comparison *comparison, const struct show_diff_options *options,
+bool show_diff_json(const struct pm_comparison *comparison, const struct show_diff_options *options,
                     FILE *out)
 {
     struct pm_json json;
+    struct show_diff_rows shown;
+    if (!show_diff_choose(comparison, options->limit, &shown))
+        return false;
     pm_json_init(&json, out);
     pm_json_object(&json, NULL);
     pm_json_string(&json, "format", "perfmap-diff");
     pm_json_u64(&json, "version", 1);
     pm_json_string(&json, "by", pm_view_by_word(comparison->options.view.by));
+    pm_json_bool(&json, "is_tree", comparison->is_tree);
+    pm_json_bool(&json, "is_inclusive", comparison->is_inclusive);
     show_diff_json_head(comparison, &json);
     json_row(comparison, &comparison->total, "total", &json);
     pm_json_array(&json, "rows");
-    for (uint32_t r = 0; r < n_shown(comparison, options); r++)
-        json_row(comparison, &comparison->rows[r], NULL, &json);
+    for (uint32_t i = 0; i < shown.n; i++)
+        json_row(comparison, &comparison->rows[shown.rows[i]], NULL, &json);
     pm_json_end(&json);
     pm_json_end(&json);
     (void)pm_json_done(&json); /* a failed write shows on the stream */
+    show_diff_rows_release(&shown);
+    return true;
 }
 
 /* --- CSV --- */
@@ -165,13 +179,35 @@ void show_diff_csv_numbers(const struct pm_comparison *c, const struct pm_compar
     csv_text(reason_of(c, row), out);
 }
 
-void show_diff_csv(const struct pm_comparison *comparison, const struct show_diff_options *options,
+static void csv_row(const struct pm_comparison *c, const struct pm_compare_row *row, FILE *out)
+{
+    if (c->is_tree) {
+        fprintf(out, "%td,", row - c->rows);
+        if (row->parent != PM_NONE)
+            fprintf(out, "%u", row->parent);
+        fputc(',', out);
+    }
+    show_csv_text(out, row->what);
+    show_diff_csv_numbers(c, row, out);
+    if (c->is_inclusive) {
+        csv_number(row->own_means[0], out);
+        csv_number(row->own_means[1], out);
+        csv_number(row->own_difference, out);
+    }
+    fputc('\n', out);
+}
+
+bool show_diff_csv(const struct pm_comparison *comparison, const struct show_diff_options *options,
                    FILE *out)
 {
-    fprintf(out, "what%s\n", show_diff_csv_columns);
-    for (uint32_t r = 0; r < n_shown(comparison, options); r++) {
-        show_csv_text(out, comparison->rows[r].what);
-        show_diff_csv_numbers(comparison, &comparison->rows[r], out);
-        fputc('\n', out);
-    }
+    struct show_diff_rows shown;
+    if (!show_diff_choose(comparison, options->limit, &shown))
+        return false;
+    const char *own = comparison->is_inclusive ? ",a_own,b_own,own_difference" : "";
+    fprintf(out, "%swhat%s%s\n", comparison->is_tree ? "id,parent_id," : "", show_diff_csv_columns,
+            own);
+    for (uint32_t i = 0; i < shown.n; i++)
+        csv_row(comparison, &comparison->rows[shown.rows[i]], out);
+    show_diff_rows_release(&shown);
+    return true;
 }

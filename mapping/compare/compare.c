@@ -31,21 +31,33 @@ static enum pm_compare_state absence(const struct compare *c, uint32_t row,
     return PM_COMPARE_NO_COST;
 }
 
-static bool fill_side(struct compare *c, int side)
+/* [n_rows + 1][n_runs] of the side, all without a number; NULL: memory. */
+static struct pm_compare_cell *make_cells(struct compare *c, int side)
 {
     uint32_t n_runs = c->to->sides[side].n_runs, n_rows = c->to->n_rows;
     struct pm_compare_cell *cells =
         pm_arena_alloc(&c->to->arena, ((size_t)n_rows + 1) * n_runs * sizeof *cells);
-    if (!cells)
+    for (uint32_t r = 0; cells && r < n_rows; r++)
+        for (uint32_t i = 0; i < n_runs; i++)
+            cells[(size_t)r * n_runs + i].state = absence(c, r, &c->readings[side][i]);
+    return cells;
+}
+
+static bool fill_side(struct compare *c, int side)
+{
+    uint32_t n_runs = c->to->sides[side].n_runs, n_rows = c->to->n_rows;
+    struct pm_compare_cell *cells = make_cells(c, side);
+    struct pm_compare_cell *own = c->to->is_inclusive ? make_cells(c, side) : cells;
+    if (!cells || !own)
         return false;
     for (uint32_t r = 0; r < n_rows; r++) {
         c->to->rows[r].cells[side] = cells + (size_t)r * n_runs;
-        for (uint32_t i = 0; i < n_runs; i++)
-            cells[(size_t)r * n_runs + i].state = absence(c, r, &c->readings[side][i]);
+        c->to->rows[r].own_cells[side] = own == cells ? NULL : own + (size_t)r * n_runs;
     }
     for (uint32_t i = 0; i < n_runs; i++)
         for (uint32_t e = 0; e < c->readings[side][i].n; e++) {
             const struct compare_entry *entry = &c->readings[side][i].entries[e];
+            own[(size_t)entry->row * n_runs + i] = entry->own;
             cells[(size_t)entry->row * n_runs + i] = entry->cell;
         }
     struct pm_compare_cell *totals = cells + (size_t)n_rows * n_runs;
@@ -54,6 +66,7 @@ static bool fill_side(struct compare *c, int side)
                                              false, false};
     c->to->total.cells[side] = totals;
     c->to->total.what = "total";
+    c->to->total.parent = PM_NONE;
     return true;
 }
 

@@ -35,6 +35,7 @@ struct pm_compare_options {
     /* of each archive; .metrics: one at most, by itself that of A's first. Not .by LINE */
     struct pm_view_options view;
     double least_pct; /* smaller changes of a row are no difference; 5 */
+    bool inclusive;   /* inclusive costs are compared, not own ones; .view.tree does so by itself */
     bool good_only;   /* leaves out runs that were measured badly */
 };
 
@@ -68,16 +69,21 @@ enum pm_verdict {
 struct pm_compare_row {
     const char *what;                       /* printable, as B has it where it does */
     const char *places[2];                  /* per side, printable; NULL: it has no such row */
+    uint64_t key;                           /* pm_view_keys_make, as A's first calls it */
     const struct pm_compare_cell *cells[2]; /* [n_runs] of the side */
-    double means[2];                        /* as measured; NAN: not known */
-    double scaled_means[2];                 /* divided by the speed of the runs */
-    bool is_at_least[2], is_uncertain[2];   /* some of the cells are */
-    enum pm_compare_state states[2];        /* the best known of them */
-    double difference;                      /* of the means as measured; NAN */
-    double change_pct;                      /* of the scaled means, of A's; NAN: A's is 0 */
-    double low_pct, high_pct;               /* 95 % interval; NAN */
-    double seen_pct;                        /* the smallest change that would have been seen; NAN */
-    double p;                               /* NAN: not tested */
+    /* Where inclusive costs are compared the own ones, which are never judged; else NULL. */
+    const struct pm_compare_cell *own_cells[2];
+    double own_means[2], own_difference;  /* likewise; NAN: not known */
+    uint32_t parent, depth;               /* tree: a smaller position; PM_NONE: at the top */
+    double means[2];                      /* as measured; NAN: not known */
+    double scaled_means[2];               /* divided by the speed of the runs */
+    bool is_at_least[2], is_uncertain[2]; /* some of the cells are */
+    enum pm_compare_state states[2];      /* the best known of them */
+    double difference;                    /* of the means as measured; NAN */
+    double change_pct;                    /* of the scaled means, of A's; NAN: A's is 0 */
+    double low_pct, high_pct;             /* 95 % interval; NAN */
+    double seen_pct;                      /* the smallest change that would have been seen; NAN */
+    double p;                             /* NAN: not tested */
     enum pm_verdict verdict;
     const char *reason; /* of NONE and UNDEFINED; "" else */
     bool is_judged;     /* large enough */
@@ -104,8 +110,9 @@ struct pm_comparison {
     struct pm_compare_side sides[2];
     struct pm_graph_metric metric; /* "n_calls" too */
     bool is_sampled, is_scaled, is_judged;
+    bool is_inclusive, is_tree;
     const char *level_name;
-    struct pm_compare_row *rows; /* differences first, then by size */
+    struct pm_compare_row *rows; /* differences first, then by size; a tree depth first */
     uint32_t n_rows, n_judged;
     struct pm_compare_row total;          /* never scaled; by ranks: pm_shift_test */
     uint32_t n_builds, n_fine, n_matched; /* build.h, over all builds but the first */
@@ -140,6 +147,12 @@ PM_MUST_CHECK enum pm_status pm_compare_judge(struct pm_comparison *comparison,
                                               struct pm_error *err);
 /* The same of other rows, where the speeds of runs and the total are known. They stay in order. */
 PM_MUST_CHECK enum pm_status pm_compare_judge_rows(struct pm_comparison *comparison,
+                                                   struct pm_error *err);
+/* Has one side only costs of it? */
+bool pm_compare_is_of_one_side(const struct pm_compare_row *row);
+/* tree.c: depth first, what lies in one row in the order of compare_rows. */
+PM_MUST_CHECK enum pm_status pm_compare_order_tree(struct pm_comparison *comparison,
+                                                   int (*compare_rows)(const void *, const void *),
                                                    struct pm_error *err);
 /* "slower" for times, "more" for others. */
 const char *pm_verdict_word(enum pm_verdict verdict, const struct pm_graph_metric *metric);

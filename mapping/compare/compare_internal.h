@@ -8,12 +8,13 @@
 /* A number of a run. */
 struct compare_entry {
     uint32_t row;
-    struct pm_compare_cell cell;
+    struct pm_compare_cell cell, own; /* own: where inclusive costs are compared */
 };
 
 struct compare_reading {
     struct compare_entry *entries;
     uint32_t n;
+    uint32_t *at_depth; /* while a tree is read, depth first: the last row of each depth */
     uint32_t build;
     bool has_level;
 };

@@ -32,9 +32,10 @@ static enum pm_status make_view(struct compare *c, const char *path,
     return pm_view_make(view, c->err);
 }
 
-static struct pm_view_column column_of(const struct pm_view *view)
+static struct pm_view_column column_of(const struct pm_view *view, bool inclusive)
 {
-    struct pm_view_column column = {.id = PM_VIEW_COLUMN_OWN, .metric = view->primary};
+    struct pm_view_column column = {.id = inclusive ? PM_VIEW_COLUMN_INCLUSIVE : PM_VIEW_COLUMN_OWN,
+                                    .metric = view->primary};
     if (view->primary == view->n_metrics)
         column = (struct pm_view_column){.id = PM_VIEW_COLUMN_CALLS};
     return column;
@@ -50,6 +51,9 @@ static enum pm_status choose_metric(struct compare *c, const struct pm_view *vie
         return pm_error_set(c->err, PM_ERR_USAGE, "'%s' has no metric to compare",
                             view->options.archive_path);
     const struct pm_graph_metric *of = &graph->metrics[metric];
+    bool adds_up = metric != view->calls_metric && of->aggregation == PM_SUM;
+    c->to->is_tree = view->options.tree;
+    c->to->is_inclusive = adds_up && (view->options.tree || c->to->options.inclusive);
     c->to->metric =
         (struct pm_graph_metric){keep(c, of->name), keep(c, of->unit), keep(c, of->kind),
                                  keep(c, of->description), of->aggregation};
@@ -77,7 +81,7 @@ static enum pm_status describe_run(struct compare *c, const struct pm_view *view
                                    struct pm_compare_run *run)
 {
     struct pm_view_facts facts = pm_view_facts(view);
-    struct pm_view_column column = column_of(view);
+    struct pm_view_column column = column_of(view, false);
     struct pm_view_number total =
         pm_view_number_of(view, &column, &view->total, PM_VIEW_PART_TOTAL);
     *run = (struct pm_compare_run){.path = path,
@@ -238,7 +242,8 @@ static enum pm_status find_parts(struct compare *c, const struct pm_view *view,
 }
 
 static enum pm_status add_row(struct compare *c, const struct pm_view *view,
-                              const struct pm_view_key_names *names, const struct pm_view_row *from)
+                              const struct pm_view_key_names *names, const struct pm_view_row *from,
+                              uint64_t key)
 {
     struct pm_compare_row *rows =
         pm_grow_array(c->to->rows, c->to->n_rows, &c->cap_rows, 256, sizeof *rows);
@@ -250,7 +255,7 @@ static enum pm_status add_row(struct compare *c, const struct pm_view *view,
         c->parts = parts;
     if (!rows || !parts)
         return compare_no_memory(c);
-    rows[c->to->n_rows] = (struct pm_compare_row){0};
+    rows[c->to->n_rows] = (struct pm_compare_row){.key = key, .parent = PM_NONE};
     return find_parts(c, view, names, from, &parts[c->to->n_rows++]);
 }
 
@@ -265,9 +270,10 @@ static enum pm_status name_row(struct compare *c, int side, const struct pm_view
     return row->places[side] && row->what ? PM_OK : compare_no_memory(c);
 }
 
-static struct pm_compare_cell cell_of(const struct pm_view *view, const struct pm_view_row *row)
+static struct pm_compare_cell cell_of(const struct pm_view *view, const struct pm_view_row *row,
+                                      bool inclusive)
 {
-    struct pm_view_column column = column_of(view);
+    struct pm_view_column column = column_of(view, inclusive);
     struct pm_view_number number = pm_view_number_of(view, &column, row, PM_VIEW_PART_ROW);
     if (number.kind == PM_VIEW_NO_NUMBER)
         return (struct pm_compare_cell){.state = PM_COMPARE_UNKNOWN};
@@ -283,17 +289,23 @@ static enum pm_status read_row(struct compare *c, int side, struct pm_view *view
     if (!at)
         return compare_no_memory(c);
     if (!*at) {
-        enum pm_status status = add_row(c, view, names, &view->rows[r]);
+        enum pm_status status = add_row(c, view, names, &view->rows[r], key);
         if (status != PM_OK)
             return status;
         *at = c->to->n_rows;
     }
+    uint32_t depth = view->rows[r].depth;
+    if (c->to->is_tree && depth)
+        c->to->rows[*at - 1].parent = reading->at_depth[depth - 1];
+    reading->at_depth[depth] = *at - 1;
     pm_view_name_row(view, &view->rows[r]);
     const struct compare_parts *parts = &c->parts[*at - 1];
     for (uint32_t i = 0; i < parts->n; i++)
         if (!pm_map_put(&c->builds[reading->build].seen, parts->nouns[i], 1))
             return compare_no_memory(c);
-    reading->entries[reading->n++] = (struct compare_entry){*at - 1, cell_of(view, &view->rows[r])};
+    reading->entries[reading->n++] =
+        (struct compare_entry){*at - 1, cell_of(view, &view->rows[r], c->to->is_inclusive),
+                               cell_of(view, &view->rows[r], false)};
     return name_row(c, side, &view->rows[r], &c->to->rows[*at - 1]);
 }
 
@@ -306,10 +318,13 @@ static enum pm_status read_rows(struct compare *c, int side, struct pm_view *vie
     if (status != PM_OK)
         return status;
     reading->entries = pm_alloc_array((size_t)view->n_rows + 1, sizeof *reading->entries);
-    status = reading->entries ? PM_OK : compare_no_memory(c);
+    reading->at_depth = pm_alloc_array((size_t)view->n_rows + 1, sizeof *reading->at_depth);
+    status = reading->entries && reading->at_depth ? PM_OK : compare_no_memory(c);
     for (uint32_t r = 0; r < view->n_rows && !status; r++)
         status = read_row(c, side, view, names, r, keys.items[r].hash, reading);
     pm_view_keys_release(&keys);
+    free(reading->at_depth);
+    reading->at_depth = NULL;
     return status != PM_OK ? status : pm_view_naming_status(view, c->err);
 }
 

@@ -67,11 +67,30 @@ static void summarise_side(const struct pm_comparison *c, struct pm_compare_row 
     row->scaled_means[side] = scaled / n;
 }
 
+static const struct pm_compare_cell *own_cells(const struct pm_compare_row *row, int side)
+{
+    return row->own_cells[side] ? row->own_cells[side] : row->cells[side];
+}
+
+static double own_mean(const struct pm_comparison *c, const struct pm_compare_row *row, int side)
+{
+    uint32_t n = c->sides[side].n_runs;
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pm_compare_cell *cell = &own_cells(row, side)[i];
+        sum += cell->state == PM_COMPARE_UNKNOWN ? (double)NAN : cell->value;
+    }
+    return sum / n;
+}
+
 static void summarise(const struct pm_comparison *c, struct pm_compare_row *row)
 {
     row->reason = "";
     summarise_side(c, row, PM_COMPARE_A);
     summarise_side(c, row, PM_COMPARE_B);
+    for (int side = 0; side < 2; side++)
+        row->own_means[side] = own_mean(c, row, side);
+    row->own_difference = row->own_means[1] - row->own_means[0];
     row->difference = row->means[1] - row->means[0];
     double change = row->scaled_means[1] - row->scaled_means[0];
     row->change_pct = row->scaled_means[0] > 0 ? 100 * change / row->scaled_means[0] : NAN;
@@ -92,16 +111,18 @@ static double median(double *values, uint32_t n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* The mean logarithm over all runs of both sides; NAN: some run has nothing, or too little. */
+/* The mean logarithm over all runs of both sides; NAN: some run has nothing, or too little. Of own
+ * costs, for what is slower in a row is so in all that this lies in. */
 static double mean_log(const struct pm_comparison *c, const struct pm_compare_row *row)
 {
     uint32_t n = c->sides[0].n_runs + c->sides[1].n_runs;
     double sum = 0;
     for (int side = 0; side < 2; side++) {
-        if (!(row->means[side] >= c->total.means[side] * PM_COMPARE_JUDGED_PCT / 100))
+        const struct pm_compare_cell *cells = own_cells(row, side);
+        if (!(row->own_means[side] >= c->total.means[side] * PM_COMPARE_JUDGED_PCT / 100))
             return NAN;
         for (uint32_t i = 0; i < c->sides[side].n_runs; i++)
-            sum += row->cells[side][i].value > 0 ? log(row->cells[side][i].value) / n : NAN;
+            sum += cells[i].value > 0 ? log(cells[i].value) / n : NAN;
     }
     return sum;
 }
@@ -113,7 +134,7 @@ static void find_speed(struct pm_comparison *c, int side, uint32_t run, const do
     uint32_t n = 0;
     for (uint32_t r = 0; r < c->n_rows; r++)
         if (!isnan(logs[r]))
-            room[n++] = log(c->rows[r].cells[side][run].value) - logs[r];
+            room[n++] = log(own_cells(&c->rows[r], side)[run].value) - logs[r];
     c->sides[side].runs[run].speed = exp(median(room, n));
 }
 
@@ -334,14 +355,33 @@ static void release(struct judging *j)
     free(j->welch);
 }
 
-/* What costs nothing of this metric on either side is no row. */
-static void drop_empty(struct pm_comparison *c)
+bool pm_compare_is_of_one_side(const struct pm_compare_row *row)
 {
-    uint32_t n = 0;
-    for (uint32_t r = 0; r < c->n_rows; r++)
-        if (c->rows[r].means[0] != 0 || c->rows[r].means[1] != 0) /* NAN: not known, and kept */
+    bool is_of_a = row->states[0] == PM_COMPARE_MEASURED;
+    bool is_of_b = row->states[1] == PM_COMPARE_MEASURED;
+    return is_of_a != is_of_b;
+}
+
+/* What costs nothing of this metric on either side is no row. */
+static bool is_empty(const struct pm_compare_row *row)
+{
+    return row->means[0] == 0 && row->means[1] == 0; /* NAN: not known, and kept */
+}
+
+/* What lies in a row comes after it: where that goes, it lies in the one around it. */
+static bool drop_empty(struct pm_comparison *c)
+{
+    uint32_t n = 0, *now = pm_alloc_array((size_t)c->n_rows + 1, sizeof *now);
+    for (uint32_t r = 0; now && r < c->n_rows; r++) {
+        uint32_t up = c->rows[r].parent;
+        c->rows[r].parent = c->is_tree && up != PM_NONE ? now[up] : (uint32_t)PM_NONE;
+        now[r] = is_empty(&c->rows[r]) ? c->rows[r].parent : n;
+        if (now[r] == n)
             c->rows[n++] = c->rows[r];
-    c->n_rows = n;
+    }
+    c->n_rows = now ? n : c->n_rows;
+    free(now);
+    return now != NULL;
 }
 
 static void summarise_rows(struct pm_comparison *c)
@@ -377,12 +417,17 @@ enum pm_status pm_compare_judge(struct pm_comparison *comparison, struct pm_erro
     comparison->is_judged = comparison->sides[0].n_runs >= PM_COMPARE_LEAST_RUNS &&
                             comparison->sides[1].n_runs >= PM_COMPARE_LEAST_RUNS;
     summarise_all(comparison);
-    drop_empty(comparison);
+    if (!drop_empty(comparison))
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     enum pm_status status = comparison->is_judged ? judge(&j) : PM_OK;
+    release(&j);
+    if (status != PM_OK)
+        return status;
+    if (comparison->is_tree)
+        return pm_compare_order_tree(comparison, compare_rows, err);
     if (comparison->n_rows)
         qsort(comparison->rows, comparison->n_rows, sizeof *comparison->rows, compare_rows);
-    release(&j);
-    return status;
+    return PM_OK;
 }
 
 enum pm_status pm_compare_judge_rows(struct pm_comparison *comparison, struct pm_error *err)

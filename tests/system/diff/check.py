@@ -41,6 +41,31 @@ def adds_up(rows):
             check(got == total, f"side {side}, run {run}: rows are {got}, the total is {total}")
 
 
+def tree_adds_up(rows):
+    """A path has what it did itself and what lies in it; those at the top have the total, in each run."""
+    below = {}
+    for row in rows:
+        below.setdefault(row["parent_id"], []).append(row)
+    for side in "ab":
+        for run, total in enumerate(comparison["total"][side]["values"]):
+            got = sum(row[side]["values"][run] for row in below[None])
+            check(got == total, f"side {side}, run {run}: paths are {got}, the total is {total}")
+        for row in rows:
+            got = row[side]["own_mean"] + sum(b[side]["mean"] for b in below.get(row["id"], []))
+            check(abs(got - row[side]["mean"]) < 1, f"{row['what']}: {got} of {row[side]['mean']}")
+    check(max(row["depth"] for row in rows) > 2, "no tree")
+    check(all(row["parent_id"] is None or row["parent_id"] < row["id"] for row in rows), "not depth first")
+
+
+def path_is_slower(rows):
+    """All that the division lies in is slower, and its own costs say where."""
+    most = max(rows, key=lambda row: row["own_difference"])
+    check(tags_of(most, 1) == ["divide"] or "divide" in most["what"], f"most differs {most['what']} {tags_of(most, 1)}")
+    while most["parent_id"] is not None:
+        check(most["verdict"] == "slower", f"{most['what']}: {most['verdict']}")
+        most = rows[most["parent_id"]]
+
+
 def never_zero_for_unknown(rows):
     for row in rows:
         for side in "ab":
