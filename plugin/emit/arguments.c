@@ -202,9 +202,12 @@ static const struct known_arguments algorithms[] = {
     {"uninitialized_fill", "ww"},
 };
 
-/* The beginnings of names: the rest are types. "transfer_integer_write" is of WRITE. */
+/* The beginnings of names: the rest are types. "transfer_integer_write" is of WRITE. The first
+ * argument of input and output stands for the text that an internal unit is. */
 static const struct known_arguments fortran_library[] = {
-    {"transfer_", "-w"},
+    {"transfer_", "rw"},
+    {"st_write", "w"},
+    {"st_read", "r"},
     {"random_r", "w"},
     {"arandom_r", "w"},
     {"random_seed_", "wrw"},
@@ -217,6 +220,15 @@ static const struct known_arguments fortran_library[] = {
     {"internal_pack", "r"},
     {"internal_unpack", "wr"},
     {"get_command_argument_", "rw"},
+    {"string_index", "-r-r"},
+    {"string_scan", "-r-r"},
+    {"string_verify", "-r-r"},
+    {"string_len_trim", "-r"},
+    {"string_trim", "ww-r"},
+    {"compare_string", "-r-r"},
+    {"concat_string", "-w-r-r"},
+    {"adjustl", "w-r"},
+    {"adjustr", "w-r"},
 };
 
 /* Which arguments the result leads into: their numbers. */
@@ -372,7 +384,7 @@ static const char *fortran_arguments(const char *linkage)
             continue;
         bool is_write =
             i == 0 && len > strlen(write) && strcmp(name + len - strlen(write), write) == 0;
-        return is_write ? "-r" : fortran_library[i].arguments;
+        return is_write ? "wr" : fortran_library[i].arguments;
     }
     return NULL;
 }

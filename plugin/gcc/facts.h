@@ -84,6 +84,12 @@ const std::vector<struct pm_member_touch> *pm_fact_members_at(location_t locatio
 
 /* Is the source Fortran? Also in lto1. */
 bool pm_fact_is_fortran(void);
+/* gfortran's record for CLASS: where the object is, and its type. */
+bool pm_fact_is_of_class(tree type);
+/* gfortran's record for what READ and WRITE say to the library. */
+bool pm_fact_is_transfer(tree type);
+/* The record of a function whose variables others reach that lie in it. */
+bool pm_fact_is_frame(tree type);
 /* gfortran's descriptor of an allocatable, pointer or assumed-shape array. */
 bool pm_fact_is_descriptor(tree type);
 /* Does the reference lie in one? By its parts the array's elements are found. */

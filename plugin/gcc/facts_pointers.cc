@@ -172,6 +172,20 @@ static void note_of_block(struct pm_reader *reader, tree to, tree from)
         pm_fact_variable_is(to, objects[0]);
 }
 
+/* "write (text, *)": the record for the library stands for the text. "iostat=", "iomsg=" and
+ * "size=" are written. */
+static void note_transfer(struct pm_reader *reader, tree to, tree from)
+{
+    static const char *const written[] = {"iostat", "iomsg", "size"};
+    const char *part = pm_written_name(TREE_OPERAND(to, 1));
+    if (strcmp(part, "internal_unit") == 0)
+        for (pm_id text : pm_reader_objects_behind(reader, from))
+            pm_fact_note_behind(pm_base_of(to), text);
+    for (const char *name : written)
+        if (strcmp(part, name) == 0)
+            pm_reader_touch_target(reader, from, PM_WRITES);
+}
+
 /* "job.data = u", "p = rows[k]", "rows[i] = u + i * n": what is done through the first is done
  * with the second. */
 void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
@@ -187,6 +201,10 @@ void pm_reader_note_pointed(struct pm_reader *reader, gimple *assign)
     if (!is_address(reader, from))
         return;
     tree base = pm_base_of(to);
+    if (TREE_CODE(to) == COMPONENT_REF && VAR_P(base) && pm_fact_is_transfer(TREE_TYPE(base))) {
+        note_transfer(reader, to, from);
+        return;
+    }
     if (base != to && VAR_P(base) &&
         DECL_ARTIFICIAL(base)) { /* a descriptor, a view, or an object for a call */
         bool is_way = pm_fact_is_way(base);
@@ -242,6 +260,14 @@ static bool is_object_of_call(tree to, tree from)
            RECORD_OR_UNION_TYPE_P(TREE_TYPE(to));
 }
 
+/* "class.1._data = list": what a dummy of CLASS is given, for a call. */
+static bool is_data_of_class(tree to, tree from)
+{
+    tree base = pm_base_of(to);
+    return TREE_CODE(to) == COMPONENT_REF && VAR_P(base) && DECL_ARTIFICIAL(base) &&
+           pm_fact_is_of_class(TREE_TYPE(base)) && pm_fact_is_descriptor(TREE_TYPE(from));
+}
+
 void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
 {
     tree callee = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL_TREE;
@@ -253,7 +279,8 @@ void pm_reader_note_descriptor(struct pm_reader *reader, gimple *stmt)
             note_descriptor(reader, TREE_OPERAND(to, 0), gimple_call_arg(stmt, 1));
     } else if (is_gimple_assign(stmt) && gimple_assign_single_p(stmt)) {
         tree from = gimple_assign_rhs1(stmt);
-        if (VAR_P(from) && DECL_ARTIFICIAL(from) && AGGREGATE_TYPE_P(TREE_TYPE(from)))
+        bool is_made = VAR_P(from) && DECL_ARTIFICIAL(from) && AGGREGATE_TYPE_P(TREE_TYPE(from));
+        if (is_made || is_data_of_class(gimple_assign_lhs(stmt), from))
             note_descriptor(reader, gimple_assign_lhs(stmt), build_fold_addr_expr(from));
         if (is_object_of_call(gimple_assign_lhs(stmt), from))
             reader->given[DECL_UID(gimple_assign_lhs(stmt))].push_back(

@@ -72,8 +72,7 @@ static const char *record_name(tree type)
     return name != NULL_TREE ? IDENTIFIER_POINTER(name) : "";
 }
 
-/* gfortran's record for CLASS: where the object is, and its type. */
-static bool is_of_class(tree type)
+bool pm_fact_is_of_class(tree type)
 {
     return is_fortran() && TREE_CODE(type) == RECORD_TYPE &&
            strncmp(record_name(type), "__class_", 8) == 0;
@@ -84,9 +83,15 @@ bool pm_fact_in_descriptor(tree t)
     for (; handled_component_p(t); t = TREE_OPERAND(t, 0))
         if (TREE_CODE(t) == COMPONENT_REF &&
             (pm_fact_is_descriptor(TREE_TYPE(TREE_OPERAND(t, 0))) ||
-             is_of_class(TREE_TYPE(TREE_OPERAND(t, 0)))))
+             pm_fact_is_of_class(TREE_TYPE(TREE_OPERAND(t, 0)))))
             return true;
     return false;
+}
+
+bool pm_fact_is_transfer(tree type)
+{
+    return is_fortran() && TREE_CODE(type) == RECORD_TYPE &&
+           strcmp(record_name(type), "__st_parameter_dt") == 0;
 }
 
 /* What the source may point elsewhere: the data of others is "void * restrict". */
@@ -195,6 +200,9 @@ static bool is_array(tree type)
         type = TREE_TYPE(type);
     if (TREE_CODE(type) == ARRAY_TYPE) /* text is no array in Fortran */
         return !(is_fortran() && TYPE_STRING_FLAG(type));
+    if (pm_fact_is_of_class(type) &&
+        TYPE_FIELDS(type) != NULL_TREE) /* of rank 1 or more it holds a descriptor */
+        type = TREE_TYPE(TYPE_FIELDS(type));
     return pm_fact_is_descriptor(type);
 }
 
@@ -449,14 +457,14 @@ pm_id pm_fact_dummy(tree parameter, tree function_decl)
  * the function around them. A field has the variable's name and, for the most part, its place. */
 static const char frame_mark[] = "FRAME."; /* and the name of the function around */
 
-static bool is_frame(tree type)
+bool pm_fact_is_frame(tree type)
 {
     return strncmp(record_name(type), frame_mark, strlen(frame_mark)) == 0;
 }
 
 static bool is_captures(tree type)
 {
-    return strncmp(record_name(type), ".omp_data", 9) == 0 || is_frame(type);
+    return strncmp(record_name(type), ".omp_data", 9) == 0 || pm_fact_is_frame(type);
 }
 
 /* The function around context whose variables lie in the frame. */
@@ -473,10 +481,12 @@ static tree function_of_frame(tree type, tree context)
     return NULL_TREE;
 }
 
+/* Of a NAMELIST's variables there are two: that of the list is ignored. */
 static tree declared_in(tree block, tree field)
 {
     for (tree variable = BLOCK_VARS(block); variable != NULL_TREE; variable = DECL_CHAIN(variable))
-        if (VAR_P(variable) && DECL_NAME(variable) == DECL_NAME(field) &&
+        if (VAR_P(variable) && !DECL_IGNORED_P(variable) &&
+            DECL_NAME(variable) == DECL_NAME(field) &&
             DECL_SOURCE_LOCATION(variable) == DECL_SOURCE_LOCATION(field))
             return variable;
     for (tree below = BLOCK_SUBBLOCKS(block); below != NULL_TREE; below = BLOCK_CHAIN(below)) {
@@ -520,7 +530,7 @@ static pm_id captured_from(tree field, tree function_decl)
 static pm_id find_captured(tree field, tree context)
 {
     tree type = DECL_CONTEXT(field);
-    tree function = is_frame(type) ? function_of_frame(type, context) : NULL_TREE;
+    tree function = pm_fact_is_frame(type) ? function_of_frame(type, context) : NULL_TREE;
     pm_id id = function != NULL_TREE && !in_lto_p ? variable_in_frame(field, function) : 0;
     if (id != 0)
         return id;
@@ -545,7 +555,7 @@ pm_id pm_fact_captured(tree field, tree context)
     if (known != NULL)
         return *known;
     pm_id id = find_captured(field, context);
-    if (id != 0 && is_frame(type))
+    if (id != 0 && pm_fact_is_frame(type))
         known_in_frames.add(DECL_UID(field), id);
     return id;
 }

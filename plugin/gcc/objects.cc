@@ -488,11 +488,20 @@ static void search_name(struct search *search, tree name, bool named)
     search_definition(search, name, named);
 }
 
+/* "&FRAME.1 + distance": one of the variables that lie in it. */
+static bool is_within_frame(tree pointer)
+{
+    return TREE_CODE(pointer) == ADDR_EXPR && VAR_P(TREE_OPERAND(pointer, 0)) &&
+           pm_fact_is_frame(TREE_TYPE(TREE_OPERAND(pointer, 0)));
+}
+
 /* named: a declared pointer on the way here has been named, only variables behind it are of
  * interest. */
 static void search_pointer(struct search *search, tree pointer, bool named)
 {
     STRIP_NOPS(pointer);
+    if (is_within_frame(pointer))
+        return;
     if (TREE_CODE(pointer) == ADDR_EXPR && pm_fact_is_block(base_of(TREE_OPERAND(pointer, 0))))
         add_block(search, base_of(TREE_OPERAND(pointer, 0)));
     else if (TREE_CODE(pointer) == ADDR_EXPR)

@@ -128,18 +128,20 @@ static void fortran_reads_into_arguments_and_writes_from_them(void **state)
         const char *name;
         unsigned index, use;
     } cases[] = {{"_gfortran_transfer_real", 1, PM_USE_WRITES},
-                 {"_gfortran_transfer_real", 0, 0},
+                 {"_gfortran_transfer_real", 0, PM_USE_READS},
                  {"_gfortran_transfer_array", 1, PM_USE_WRITES},
                  {"_gfortran_transfer_array_write", 1, PM_USE_READS},
                  {"_gfortran_transfer_real_write", 1, PM_USE_READS},
+                 {"_gfortran_transfer_real_write", 0, PM_USE_WRITES},
                  {"_gfortran_arandom_r8", 0, PM_USE_WRITES},
                  {"_gfortran_random_seed_i4", 1, PM_USE_READS},
-                 {"_gfortran_st_write", 0, PM_USE_READS},
+                 {"_gfortran_st_write", 0, PM_USE_WRITES},
+                 {"_gfortran_st_read_done", 0, PM_USE_READS},
                  {"transfer_real", 1, PM_USE_READS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(pm_fortran_library_use(cases[i].name, cases[i].index), cases[i].use);
     assert_true(pm_fortran_library_works_on_data("_gfortran_random_r8"));
-    assert_false(pm_fortran_library_works_on_data("_gfortran_st_write_done"));
+    assert_false(pm_fortran_library_works_on_data("_gfortran_st_open"));
     assert_false(pm_fortran_library_works_on_data("random_r8"));
 }
 
