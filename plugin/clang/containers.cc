@@ -258,6 +258,28 @@ static unsigned count_leading(const struct pm_called *call)
     return n;
 }
 
+/* An algorithm of std::ranges takes iterators by value; a range, which may be a span, it does not.
+ */
+static bool gets_range(const struct pm_called *call)
+{
+    return call->callee->getNumParams() > 0 &&
+           call->callee->getParamDecl(0)->getType()->isReferenceType();
+}
+
+/* The function object that an algorithm calls: the last argument, or that before the projection. */
+static void read_function_object(const struct pm_called *call, struct pm_cxx_call *read)
+{
+    const auto *method = dyn_cast<CXXMethodDecl>(call->callee);
+    size_t at = call->arguments.size() - 1;
+    if (method && method->getOverloadedOperator() == OO_Call &&
+        pm_algorithm_of_class(name_of_class(method->getParent()).c_str(), read)) {
+        read->gets_range = gets_range(call);
+        at = std::min(at, (size_t)(read->gets_range ? 2 : 3));
+    }
+    if (const Expr *object = call->arguments[at])
+        read->last_takes_to_write = takes_to_write(object->getType());
+}
+
 /* Of a call whose function is known. */
 static struct pm_cxx_call whole_shape_of(struct pm_called *call, unsigned index, bool is_used)
 {
@@ -265,9 +287,8 @@ static struct pm_cxx_call whole_shape_of(struct pm_called *call, unsigned index,
     const auto *method = dyn_cast<CXXMethodDecl>(call->callee);
     if (pm_calls_std_function(call->callee) || visits_to_write(call))
         read.passes_to_write = pm_is_written_through(pm_type_of_parameter(call, index));
-    const Expr *last = call->arguments.empty() ? NULL : call->arguments.back();
-    if (read.is_library && last)
-        read.last_takes_to_write = takes_to_write(last->getType());
+    if (read.is_library && !call->arguments.empty())
+        read_function_object(call, &read);
     if (read.is_library && read.is_method && method) {
         const Expr *object = call->arguments[0];
         read.object_is_const = method->isConst();
@@ -289,22 +310,11 @@ unsigned pm_use_of_argument(struct pm_called *call, unsigned index, bool is_used
     return pm_call_use(&read, index);
 }
 
-static bool gets_range(const struct pm_called *call)
-{
-    const Expr *first = call->arguments.size() > 1 ? call->arguments[1] : NULL;
-    return first && first->getType()->isRecordType() && !pm_type_refers(first->getType());
-}
-
 unsigned pm_whole_use_of_argument(struct pm_called *call, unsigned index)
 {
     if (!call->callee || !pm_is_of_system(call->callee))
         return 0;
     struct pm_cxx_call read = whole_shape_of(call, index, true);
-    const auto *method = dyn_cast<CXXMethodDecl>(call->callee);
-    if (method && method->getOverloadedOperator() == OO_Call)
-        read.gets_range =
-            pm_algorithm_of_class(name_of_class(method->getParent()).c_str(), &read) &&
-            gets_range(call);
     return pm_call_whole_use(&read, index);
 }
 

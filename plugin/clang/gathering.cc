@@ -45,6 +45,14 @@ const Expr *pm_inner(const Expr *e)
     }
 }
 
+const Expr *pm_place_of_new(const CXXNewExpr *made)
+{
+    const FunctionDecl *callee = made->getOperatorNew();
+    bool is_given =
+        callee && callee->isReservedGlobalPlacementOperator() && made->getNumPlacementArgs() == 1;
+    return is_given ? made->getPlacementArg(0) : NULL;
+}
+
 bool pm_is_pointer(QualType type)
 {
     return type->isPointerType() || type->isReferenceType() || type->isArrayType();
@@ -327,6 +335,15 @@ static void gather_cast(gathering *into, const CastExpr *cast)
     }
 }
 
+/* "new (place) T" */
+static void gather_new(gathering *into, const CXXNewExpr *made)
+{
+    if (const Expr *place = pm_place_of_new(made)) {
+        into->out->goes_through = true;
+        gather_pointer(into, place);
+    }
+}
+
 static void gather_pointer(gathering *into, const Expr *e)
 {
     e = pm_inner(e);
@@ -348,6 +365,8 @@ static void gather_pointer(gathering *into, const Expr *e)
     } else if (const auto *choice = dyn_cast<AbstractConditionalOperator>(e)) {
         gather_pointer(into, choice->getTrueExpr());
         gather_pointer(into, choice->getFalseExpr());
+    } else if (const auto *made = dyn_cast<CXXNewExpr>(e)) {
+        gather_new(into, made);
     }
 }
 

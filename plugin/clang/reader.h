@@ -76,6 +76,8 @@ void pm_touch_member(struct pm_text_reader *reader, const clang::CXXCtorInitiali
 
 /* The expression without what only wraps it. */
 const clang::Expr *pm_inner(const clang::Expr *e);
+/* Of "new (place) T"; NULL: it makes its object in memory of its own. */
+const clang::Expr *pm_place_of_new(const clang::CXXNewExpr *made);
 /* A pointer, a reference, or an array. */
 bool pm_is_pointer(clang::QualType type);
 /* Appends what an object, what a pointer leads to, or what any value refers into is made of. */

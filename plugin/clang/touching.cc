@@ -323,6 +323,22 @@ static void refer_captured(struct pm_text_reader *reader, const LambdaExpr *lamb
         pm_refer_initial(reader, noun, variable->getInit());
 }
 
+/* "new (place) T(x)": a constructor works there, or the value is stored there. */
+static void touch_new(struct pm_text_reader *reader, const CXXNewExpr *made, SourceLocation outer)
+{
+    const Expr *place = pm_place_of_new(made);
+    const CXXConstructExpr *constructs = made->getConstructExpr();
+    struct pm_gathered objects = {};
+    for (const Stmt *child : made->children())
+        touch_within(reader, child, outer);
+    if (place && constructs) {
+        pm_refer(reader, pm_noun_of_parameter(constructs->getConstructor(), 0), place);
+    } else if (place && made->hasInitializer()) {
+        pm_objects_of_pointer(reader, place, PM_MAP_WRITES, &objects);
+        pm_touch_add(reader, made->getExprLoc(), outer, PM_MAP_WRITES, objects);
+    }
+}
+
 void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation outer)
 {
     e = pm_inner(e);
@@ -358,6 +374,8 @@ void pm_touch_value(struct pm_text_reader *reader, const Expr *e, SourceLocation
         pm_touch_cxx_call(reader, e);
     } else if (const auto *list = dyn_cast<InitListExpr>(e)) {
         touch_list(reader, list, outer);
+    } else if (const auto *made = dyn_cast<CXXNewExpr>(e)) {
+        touch_new(reader, made, outer);
     } else if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) {
         pm_touch_parts(reader, e);
     } else {

@@ -97,8 +97,9 @@ static bool gives_access(const struct pm_cxx_call *call)
     case PM_RESULT_REFERENCE:
         return true;
     case PM_RESULT_POINTER:
-        return call->is_method || (call->is_library && (call->first_is_reference ||
-                                                        IS_ONE_OF(call->name, of_pointers)));
+        return call->is_method || call->is_placement ||
+               (call->is_library &&
+                (call->first_is_reference || IS_ONE_OF(call->name, of_pointers)));
     case PM_RESULT_REFERRING:
         return call->is_method || call->is_library;
     default:
@@ -110,6 +111,8 @@ unsigned pm_call_sources(const struct pm_cxx_call *call, unsigned leading)
 {
     if (!gives_access(call))
         return 0;
+    if (call->is_placement)
+        return 2; /* its place is the second argument */
     if (call->is_method)
         return call->n_arguments > 0 ? 1 : 0;
     return leading & 3u;
@@ -160,6 +163,22 @@ static unsigned use_by_algorithm(const struct pm_cxx_call *call, unsigned index)
     return PM_USE_READS | (call->last_takes_to_write ? (unsigned)PM_USE_WRITES : 0);
 }
 
+/* Where a range stands for two iterators, arguments have other numbers than those of the algorithm
+ * with iterators. The function object comes before them. */
+static unsigned place_in_algorithm(const struct pm_cxx_call *call, unsigned index)
+{
+    return index > 1 ? index - 1 + call->gets_range : index - 1;
+}
+
+/* std::ranges::sort(v) */
+static unsigned use_by_ranges(const struct pm_cxx_call *call, unsigned index)
+{
+    if (strcmp(call->algorithm, "for_each") == 0)
+        return PM_USE_READS | (call->last_takes_to_write ? (unsigned)PM_USE_WRITES : 0);
+    return pm_algorithm_use(call->algorithm, call->n_arguments - 1 + call->gets_range,
+                            place_in_algorithm(call, index));
+}
+
 /* Methods whose result says where, after a change: "it = v.erase(it)". */
 static bool changes_elements(const struct pm_cxx_call *call)
 {
@@ -185,6 +204,8 @@ unsigned pm_call_use(const struct pm_cxx_call *call, unsigned index)
         return PM_USE_READS | PM_USE_WRITES;
     if (!call->is_method)
         return use_by_algorithm(call, index);
+    if (call->algorithm[0] && index > 0)
+        return use_by_ranges(call, index);
     return index == 0 ? use_of_object(call, assigns) : (unsigned)PM_USE_READS;
 }
 
@@ -216,12 +237,11 @@ bool pm_algorithm_of_class(const char *class_name, struct pm_cxx_call *call)
     return true;
 }
 
-/* Argument 0 is the function object; a range stands for two iterators. */
 static unsigned whole_use_of_ranges(const struct pm_cxx_call *call, unsigned index)
 {
     unsigned n = call->n_arguments - 1 + call->gets_range;
-    unsigned place = index > 1 ? index - 1 + call->gets_range : index - 1;
-    return index == 0 ? 0 : pm_algorithm_whole_use(call->algorithm, n, place);
+    return index == 0 ? 0
+                      : pm_algorithm_whole_use(call->algorithm, n, place_in_algorithm(call, index));
 }
 
 unsigned pm_call_whole_use(const struct pm_cxx_call *call, unsigned index)

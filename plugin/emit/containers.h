@@ -92,7 +92,8 @@ struct pm_cxx_call {
     bool is_method, is_library;          /* library: a system header declares it */
     bool first_is_reference;             /* the function's first parameter is a reference */
     bool object_is_const, object_refers; /* of a method's */
-    bool last_takes_to_write;            /* the last argument's operator() has a `T &` */
+    bool is_placement;                   /* operator new of "new (place) T" */
+    bool last_takes_to_write;            /* the operator() of what an algorithm calls has a `T &` */
     bool passes_to_write; /* of a std::function, std::visit(): this argument is for a `T &` */
     bool has_policy;      /* the first argument is an execution policy */
     bool constructs;      /* a constructor */

@@ -217,6 +217,15 @@ static unsigned leading_arguments(gcall *call)
     return leading;
 }
 
+/* "operator new (size, place)" of <new>; not that with std::nothrow. */
+static bool is_placement(gcall *call, tree callee)
+{
+    static const char name[] = "operator new";
+    return callee != NULL_TREE && gimple_call_num_args(call) == 2 &&
+           strncmp(pm_written_name(callee), name, strlen(name)) == 0 &&
+           TREE_CODE(TREE_TYPE(gimple_call_arg(call, 1))) == POINTER_TYPE && is_of_library(callee);
+}
+
 /* The call's function has a type. Whether the library declares it is looked up where it counts. */
 static struct pm_cxx_call read_call(gcall *call)
 {
@@ -228,6 +237,7 @@ static struct pm_cxx_call read_call(gcall *call)
     read.is_method = TREE_CODE(type) == METHOD_TYPE;
     read.is_library = !read.is_method && read.result > PM_RESULT_REFERENCE && is_of_library(callee);
     read.first_is_reference = first_is_reference(type);
+    read.is_placement = read.result == PM_RESULT_POINTER && is_placement(call, callee);
     if (read.result != PM_RESULT_OTHER)
         read.sources = pm_call_sources(&read, read.is_method ? 0 : leading_arguments(call));
     return read;
@@ -292,6 +302,28 @@ static bool visits_to_write(gcall *call, tree callee)
            takes_to_write(TREE_TYPE(gimple_call_arg(call, 0)));
 }
 
+/* An algorithm of std::ranges takes iterators by value; a range, which may be a span, it does not.
+ */
+static bool gets_range(gcall *call)
+{
+    tree parameters = TYPE_ARG_TYPES(gimple_call_fntype(call)); /* the first is "this" */
+    tree second = parameters != NULL_TREE ? TREE_CHAIN(parameters) : NULL_TREE;
+    return second != NULL_TREE && TREE_CODE(TREE_VALUE(second)) == REFERENCE_TYPE;
+}
+
+/* The function object that an algorithm calls: the last argument, or that before the projection. */
+static void read_function_object(gcall *call, struct pm_cxx_call *read)
+{
+    tree callee = gimple_call_fndecl(call);
+    unsigned at = read->n_arguments - 1;
+    if (read->is_method && strcmp(read->name, "operator()") == 0 &&
+        pm_algorithm_of_class(name_of_type(DECL_CONTEXT(callee)), read)) {
+        read->gets_range = gets_range(call);
+        at = MIN(at, read->gets_range ? 2 : 3);
+    }
+    read->last_takes_to_write = takes_to_write(TREE_TYPE(gimple_call_arg(call, at)));
+}
+
 /* Of a call whose function is known. */
 static struct pm_cxx_call read_whole_call(gcall *call, unsigned index)
 {
@@ -301,8 +333,7 @@ static struct pm_cxx_call read_whole_call(gcall *call, unsigned index)
     read.passes_to_write = is_to_write(callee, index) &&
                            (pm_fact_calls_std_function(callee) || visits_to_write(call, callee));
     if (read.is_library && read.n_arguments > 0)
-        read.last_takes_to_write =
-            takes_to_write(TREE_TYPE(gimple_call_arg(call, read.n_arguments - 1)));
+        read_function_object(call, &read);
     if (read.is_library && read.is_method) {
         tree object = TREE_TYPE(TREE_VALUE(TYPE_ARG_TYPES(type)));
         read.object_is_const = TYPE_READONLY(object);
@@ -314,12 +345,6 @@ static struct pm_cxx_call read_whole_call(gcall *call, unsigned index)
         read.has_policy = read.n_arguments > 0 && is_policy(gimple_call_arg(call, 0));
     }
     return read;
-}
-
-static bool gets_range(gcall *call)
-{
-    tree type = gimple_call_num_args(call) > 1 ? TREE_TYPE(gimple_call_arg(call, 1)) : NULL_TREE;
-    return type != NULL_TREE && TREE_CODE(type) == REFERENCE_TYPE && !refers(TREE_TYPE(type));
 }
 
 static bool is_known_call(gcall *call)
@@ -341,10 +366,6 @@ unsigned pm_fact_call_whole_use(gcall *call, unsigned index)
     if (!is_known_call(call) || !is_of_library(gimple_call_fndecl(call)))
         return 0;
     struct pm_cxx_call read = read_whole_call(call, index);
-    if (read.is_method && strcmp(read.name, "operator()") == 0)
-        read.gets_range =
-            pm_algorithm_of_class(name_of_type(DECL_CONTEXT(gimple_call_fndecl(call))), &read) &&
-            gets_range(call);
     return pm_call_whole_use(&read, index);
 }
 

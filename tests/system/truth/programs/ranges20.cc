@@ -11,7 +11,7 @@
 
 enum { N = 4096 };
 struct body { double mass, speed; std::array<double, 3> at; };
-static std::vector<double> spanned(N), sub(N), taken(N), reversed(N), transformed(N), filtered(N, 1), sorted_(N), counted(N), accumulated(N), minimal(N), kept(N), iotaed(N);
+static std::vector<double> spanned(N), sub(N), taken(N), reversed(N), transformed(N), filtered(N, 1), sorted_(N), counted(N), accumulated(N), minimal(N), kept(N), iotaed(N), generated(N), ordered(N);
 static std::vector<body> bodies(N / 4), swapped(N / 4);
 static std::map<int, std::vector<double>> mapped;
 static double raw[N];
@@ -29,6 +29,8 @@ NOINLINE static long in_counted() { return std::ranges::count_if(counted, [](dou
 NOINLINE static double in_accumulated() { return std::accumulate(accumulated.begin(), accumulated.end(), 0.0); }
 NOINLINE static double in_minimal() { return *std::ranges::min_element(minimal); }
 NOINLINE static void in_kept(int k) { std::ranges::for_each(kept, [k](double &x) { x = x * 0.5 + k; }); }
+NOINLINE static void in_generated(std::span<double> all, double k) { std::ranges::generate(all, [k] { return k * 0.5; }); }
+NOINLINE static void in_ordered(std::span<double> all, int k) { std::ranges::sort(all); all[k % N] = k; }
 NOINLINE static void in_bodies(int k) { for (auto &[mass, speed, at] : bodies) at[1] = at[1] * 0.5 + mass + k; }
 NOINLINE static void in_mapped(int k) { for (auto &[key, values] : mapped) for (auto &x : values) x = x * 0.5 + key + k; }
 NOINLINE static void in_fixed(int k) { std::ranges::transform(fixed, fixed.begin(), [k](double x) { return x * 0.5 + k; }); }
@@ -50,6 +52,8 @@ int main()
     PART("accumulate", 40, sink = in_accumulated());
     PART("minimum", 40, sink = in_minimal());
     PART("each", 40, in_kept(k++));
+    PART("generate", 40, in_generated(generated, k++));
+    PART("order", 40, in_ordered(ordered, k++));
     PART("body_", 40, in_bodies(k++));
     PART("map_", 40, in_mapped(k++));
     PART("fixed_", 40, in_fixed(k++));
