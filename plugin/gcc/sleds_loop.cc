@@ -11,9 +11,10 @@
  * statement the first is entered, the others go on (sleds_split.cc).
  *
  * Edges of exceptions and other abnormal edges get no sled of their loop: what goes on there has
- * one of the function (PM_SLED_LAND), which says how deep in loops that is. After setjmp it is
- * put here; at landing pads, which are still optimised, only in RTL (sleds_function.cc), or, of
- * portable calls, at the end of GIMPLE (sleds_portable.cc).
+ * one of the function (PM_SLED_LAND), which says how deep in loops that is. After setjmp, and at
+ * labels that nested functions jump to, it is put here; at landing pads, which are still
+ * optimised, only in RTL (sleds_function.cc), or, of portable calls, at the end of GIMPLE
+ * (sleds_portable.cc).
  */
 #include "sleds.h"
 #include "facts.h"
@@ -208,6 +209,27 @@ static void put_setjmp_sleds(function *fun)
     }
 }
 
+static bool is_nonlocal(basic_block bb)
+{
+    gimple_stmt_iterator first = gsi_start_bb(bb);
+    return !gsi_end_p(first) && gimple_code(gsi_stmt(first)) == GIMPLE_LABEL &&
+           DECL_NONLOCAL(gimple_label_label(as_a<glabel *>(gsi_stmt(first))));
+}
+
+/* At labels that nested functions jump to. */
+static void put_nonlocal_sleds(function *fun)
+{
+    basic_block bb;
+    if (!fun->has_nonlocal_label || !pm_options.functions || !pm_function_selected(fun->decl))
+        return;
+    FOR_EACH_BB_FN(bb, fun)
+        if (is_nonlocal(bb)) {
+            gimple_stmt_iterator at = gsi_after_labels(bb);
+            gsi_insert_before(&at, pm_sled_asm(PM_SLED_LAND, depth_of(bb), pm_symbol_id(fun->decl)),
+                              GSI_SAME_STMT);
+        }
+}
+
 static bool gate_loop_sleds(function *fun)
 {
     return !has_transactions(fun);
@@ -240,6 +262,7 @@ static unsigned put_all_loop_sleds(function *fun)
     pm_sleds_put_calls(fun);
     note_landing_depths(fun);
     put_setjmp_sleds(fun);
+    put_nonlocal_sleds(fun);
     loop_optimizer_finalize();
     gsi_commit_edge_inserts();
     for (const struct pm_marked_loop &marked : loops)
