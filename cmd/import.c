@@ -138,6 +138,7 @@ const struct cmd cmd_import = {
         "\n"
         "    perf          perf.data, by running 'perf script'\n"
         "    perf_script   the text that 'perf script' prints\n"
+        "    otf2          a folder of Score-P or eztrace, or the NAME.otf2 in it\n"
         "    pprof         protocol buffers of Go and pprof\n"
         "    folded        collapsed stacks, 'main;f;g 12', as for flame graphs\n"
         "\n"

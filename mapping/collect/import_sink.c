@@ -220,6 +220,8 @@ static enum pm_status code_by_name(struct sink *s, const struct pm_import_frame 
                                    .function = shown ? collect_intern(c, shown) : NULL,
                                    .line_no = frame->line_no};
     free(shown);
+    if (frame->is_entered)
+        named.declared_line_no = frame->line_no;
     if (frame->file.len)
         named.file = pm_intern_add(c->strings, frame->file.p, frame->file.len);
     if (!named.function || (frame->file.len && !named.file))
@@ -573,6 +575,22 @@ static enum pm_status sink_event(struct pm_import_sink *calls, uint32_t thread, 
 
 /* --- who ran --- */
 
+/* Its rank and its machine. */
+static enum pm_status write_where(struct collector *c, const struct pm_import_process *process)
+{
+    enum pm_status status = PM_OK;
+    if (process->rank >= 0) {
+        bind_number(c->writer->statements[INSERT_RANK], 1, c->processes->n);
+        bind_number(c->writer->statements[INSERT_RANK], 2, (uint64_t)process->rank);
+        status = collect_insert(c, INSERT_RANK);
+    }
+    if (status != PM_OK || !process->host.len)
+        return status;
+    bind_number(c->writer->statements[INSERT_NODE], 1, c->processes->n);
+    bind_str(c->writer->statements[INSERT_NODE], 2, process->host);
+    return collect_insert(c, INSERT_NODE);
+}
+
 static enum pm_status sink_process(struct pm_import_sink *calls,
                                    const struct pm_import_process *process, uint32_t *ret_process)
 {
@@ -597,6 +615,9 @@ static enum pm_status sink_process(struct pm_import_sink *calls,
     enum pm_status status = collect_insert(c, INSERT_PROCESS);
     if (status != PM_OK)
         return status;
+    status = write_where(c, process);
+    if (status != PM_OK)
+        return status;
     status = collect_process_sentence(c, process->name, &sentence);
     if (status != PM_OK)
         return status;
@@ -614,7 +635,8 @@ static enum pm_status sink_thread(struct pm_import_sink *calls,
     sqlite3_clear_bindings(insert);
     bind_number(insert, 1, ++c->processes->n_threads);
     bind_number(insert, 2, thread->process);
-    bind_number_or_null(insert, 3, thread->tid);
+    /* those without a number have to be told apart */
+    bind_number(insert, 3, thread->tid ? thread->tid : c->processes->n_threads);
     bind_number(insert, 4, 1);
     bind_str(insert, 5, thread->name);
     if (thread->has_times) {

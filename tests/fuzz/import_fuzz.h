@@ -1,6 +1,10 @@
 /* A reader of mapping/import against any bytes: what it gives the sink has to be what sink.h asks
- * for. Define FORMAT before. */
+ * for. Define FORMAT before; FUZZ_READ, where no format of files has it. */
 #include "mapping/import/import.h"
+
+#ifndef FUZZ_READ
+#define FUZZ_READ pm_import_bytes
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -148,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       .attribute = attribute,
                                       .note = note}};
     struct pm_import_options options = {.size = sizeof options, .format = FORMAT};
-    enum pm_status status = pm_import_bytes("fuzz", data, size, &options, &sink.calls, &err);
+    enum pm_status status = FUZZ_READ("fuzz", data, size, &options, &sink.calls, &err);
     PM_ASSERT((status == PM_OK) == !*pm_error_text(&err));
     pm_error_release(&err);
     return 0;
