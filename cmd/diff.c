@@ -5,6 +5,7 @@
 #include "cmd/show/diff.h"
 #include "cmd/show/search.h"
 #include "cmd/show/when.h"
+#include "mapping/compare/build.h"
 #include "mapping/view/groupings.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum {
     OPT_ON,
     OPT_MIN,
     OPT_GOOD_ONLY,
+    OPT_MAP,
     OPT_SEARCH,
     OPT_OVER,
     OPT_SUMMARY,
@@ -31,13 +33,15 @@ enum {
     OPT_CSV
 };
 
-enum { TABLE_LIMIT = 20, DIFF_WORSE = 3 };
+enum { TABLE_LIMIT = 20, DIFF_WORSE = 3, MOST_MAPS = 33, MAP_BYTES = 1000 };
 
 struct diff_request {
     struct pm_compare_options options;
     struct show_diff_options show;
     struct show_look look;
-    const char *search; /* the metric to search by */
+    const char *search;                  /* the metric to search by */
+    struct pm_build_map maps[MOST_MAPS]; /* the last is free */
+    char map_texts[MOST_MAPS][MAP_BYTES];
     enum pm_runner over;
     enum pm_search_summary summary;
     const char *progress;
@@ -54,6 +58,61 @@ static void take_min(struct cmd_parse *parse, struct diff_request *request)
         request->options.least_pct > 1000)
         cmd_usage_error(parse, "option '--min' takes a number of percent, not '%.200s'",
                         parse->value);
+}
+
+static void take_map(struct cmd_parse *parse, struct diff_request *request)
+{
+    struct pm_compare_options *options = &request->options;
+    const char *equals = strchr(parse->value, '=');
+    char *text = request->map_texts[options->n_maps];
+    size_t length = strlen(parse->value);
+    if (!equals || length < 2 || strchr(equals + 1, '='))
+        cmd_usage_error(parse,
+                        "option '--map' takes two functions, OLD=NEW, of which one may be left "
+                        "out, not '%.200s'; names with '=' as the linker has them",
+                        parse->value);
+    else if (options->n_maps + 1 == MOST_MAPS || length >= MAP_BYTES)
+        cmd_usage_error(parse, "option '--map' can be given %d times, with %d letters each",
+                        MOST_MAPS - 1, MAP_BYTES - 1);
+    if (parse->failed)
+        return;
+    memcpy(text, parse->value, length + 1);
+    text[equals - parse->value] = 0;
+    request->maps[options->n_maps++] =
+        (struct pm_build_map){text, text + (equals - parse->value) + 1};
+    options->maps = request->maps;
+}
+
+/* Of --search and --when; false: it is another one. */
+static bool take_search_option(struct cmd_parse *parse, int key, struct diff_request *request)
+{
+    switch (key) {
+    case OPT_SEARCH:
+        request->search = parse->value;
+        break;
+    case OPT_OVER:
+        request->over = parse->choice ? PM_RUNNER_THREAD : PM_RUNNER_RANK;
+        break;
+    case OPT_SUMMARY:
+        request->summary = (enum pm_search_summary)parse->choice;
+        request->summary_given = true;
+        break;
+    case OPT_ALL:
+        request->all = true;
+        break;
+    case OPT_WHEN:
+        request->when = true;
+        break;
+    case OPT_PROGRESS:
+        request->progress = parse->value;
+        break;
+    case OPT_BINS:
+        cmd_number(parse, PM_WHEN_MOST_BINS, &request->n_bins);
+        break;
+    default:
+        return false;
+    }
+    return true;
 }
 
 static bool read_options(struct cmd_parse *parse, struct diff_request *request)
@@ -86,30 +145,11 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
         case OPT_MIN:
             take_min(parse, request);
             break;
+        case OPT_MAP:
+            take_map(parse, request);
+            break;
         case OPT_GOOD_ONLY:
             request->options.good_only = true;
-            break;
-        case OPT_SEARCH:
-            request->search = parse->value;
-            break;
-        case OPT_OVER:
-            request->over = parse->choice ? PM_RUNNER_THREAD : PM_RUNNER_RANK;
-            break;
-        case OPT_SUMMARY:
-            request->summary = (enum pm_search_summary)parse->choice;
-            request->summary_given = true;
-            break;
-        case OPT_ALL:
-            request->all = true;
-            break;
-        case OPT_WHEN:
-            request->when = true;
-            break;
-        case OPT_PROGRESS:
-            request->progress = parse->value;
-            break;
-        case OPT_BINS:
-            cmd_number(parse, PM_WHEN_MOST_BINS, &request->n_bins);
             break;
         case OPT_FAIL:
             request->fails = true;
@@ -121,7 +161,8 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
             request->csv = true;
             break;
         default:
-            cmd_take_look(parse, key, &request->look);
+            if (!take_search_option(parse, key, request))
+                cmd_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -403,6 +444,8 @@ static const struct cmd_option diff_options[] = {
     {OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
     {OPT_MIN, "min", "PERCENT",
      "smaller changes of a row are no difference, and 'same' is within so much (default: 5)"},
+    {OPT_MAP, "map", "OLD=NEW",
+     "A's function OLD is B's NEW; with OLD= it is gone, with =NEW that one is new"},
     {OPT_GOOD_ONLY, "good-only", NULL,
      "leave out runs that lost 1 % of their samples, were slowed down by twice the budget, or "
      "lacked the processor for 5 % of their CPU time"},

@@ -156,16 +156,22 @@ static const struct pm_compare_row *row_at(const struct table *t, uint32_t i)
     return &t->c->rows[t->shown.rows[i]];
 }
 
-/* Of a tree: indented, and in brackets where it is shown for what lies in it. */
+/* Of a tree: indented, and in brackets where it is shown for what lies in it. "relax, ~ sweep
+ * before": it was renamed, likely. */
 static const char *what_of(struct table *t, uint32_t i, const char *line)
 {
     const struct pm_compare_row *row = row_at(t, i);
     bool is_holder = t->shown.is_holder[t->shown.rows[i]];
-    if (!t->c->is_tree)
+    if (!t->c->is_tree && !row->was)
         return row->what;
     struct pm_buf text = PM_BUF_INIT(1 << 20);
-    pm_buf_printf(&text, "%*s%s%s%s", 2 * (int)row->depth, "", is_holder ? "[" : "", row->what,
-                  line);
+    int indent = t->c->is_tree ? 2 * (int)row->depth : 0;
+    pm_buf_printf(&text, "%*s%s%s%s", indent, "", is_holder ? "[" : "", row->what, line);
+    if (row->was) {
+        pm_buf_add_str(&text, row->is_likely ? ", ~ " : ", ");
+        pm_buf_add_printable(&text, row->was, strlen(row->was));
+        pm_buf_add_str(&text, " before");
+    }
     if (is_holder)
         pm_buf_add_byte(&text, ']');
     const char *kept = text.failed ? NULL : pm_arena_strndup(&t->arena, text.data, text.len);

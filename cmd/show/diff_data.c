@@ -78,6 +78,9 @@ static void json_row(const struct pm_comparison *c, const struct pm_compare_row 
         pm_json_u64(json, "depth", row->depth);
     }
     pm_json_string(json, "what", row->what);
+    pm_json_string(json, "was", row->was);
+    if (row->was)
+        pm_json_bool(json, "is_likely", row->is_likely);
     show_diff_json_numbers(c, row, json);
     pm_json_end(json);
 }
@@ -189,6 +192,7 @@ static void csv_row(const struct pm_comparison *c, const struct pm_compare_row *
     }
     show_csv_text(out, row->what);
     show_diff_csv_numbers(c, row, out);
+    csv_text(row->was, out);
     if (c->is_inclusive) {
         csv_number(row->own_means[0], out);
         csv_number(row->own_means[1], out);
@@ -204,8 +208,8 @@ bool show_diff_csv(const struct pm_comparison *comparison, const struct show_dif
     if (!show_diff_choose(comparison, options->limit, &shown))
         return false;
     const char *own = comparison->is_inclusive ? ",a_own,b_own,own_difference" : "";
-    fprintf(out, "%swhat%s%s\n", comparison->is_tree ? "id,parent_id," : "", show_diff_csv_columns,
-            own);
+    fprintf(out, "%swhat%s,was%s\n", comparison->is_tree ? "id,parent_id," : "",
+            show_diff_csv_columns, own);
     for (uint32_t i = 0; i < shown.n; i++)
         csv_row(comparison, &comparison->rows[shown.rows[i]], out);
     show_diff_rows_release(&shown);

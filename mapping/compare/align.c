@@ -122,7 +122,9 @@ static bool align_one(struct sides *s, struct pm_build *build, bool *is_apart)
 static bool align_with(struct sides *s, struct pm_build *build, const struct pm_build *reference,
                        const struct pm_build_function *own)
 {
-    uint32_t at = pm_map_get(&reference->function_of, own->key);
+    uint32_t at = build->renamed_to[own - build->functions];
+    if (!at)
+        at = pm_map_get(&reference->function_of, own->key);
     for (uint32_t i = own->first; i < own->first + own->n; i++) {
         build->partner[i] = PM_NONE;
         build->is_apart[i] = true;

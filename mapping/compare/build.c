@@ -115,9 +115,10 @@ static bool rename_files(const struct pm_build *reference, struct pm_build *buil
                                 : closest(own, reference->files, reference->n_files);
         if (!other || is_among(build->files, build->n_files, other))
             continue;
-        build->here[build->n_renamed] = own;
-        build->there[build->n_renamed] = pm_arena_strndup(&build->arena, other, strlen(other));
-        if (!build->there[build->n_renamed++])
+        build->here[build->n_renamed_files] = own;
+        build->there[build->n_renamed_files] =
+            pm_arena_strndup(&build->arena, other, strlen(other));
+        if (!build->there[build->n_renamed_files++])
             return false;
     }
     return true;
@@ -143,13 +144,11 @@ static unsigned depth_of(const struct pm_view *view, pm_index noun)
     return depth;
 }
 
-/* "u" of "main::u" and of "main::u:57", whose line may have moved. */
-static void hash_bare_name(struct pm_id_hash *hash, const char *name)
+static void hash_bare_name(struct pm_id_hash *hash, const struct pm_view *view, pm_index noun)
 {
-    const char *behind = strrchr(name, ':');
-    size_t len =
-        behind && behind[1] >= '0' && behind[1] <= '9' ? (size_t)(behind - name) : strlen(name);
-    XXH64_update(&hash->state, name, len);
+    size_t length;
+    const char *name = pm_view_bare_name(view, noun, &length);
+    XXH64_update(&hash->state, name, length);
     pm_id_hash_string(hash, "");
 }
 
@@ -169,7 +168,7 @@ static void add_uses(const struct pm_view *view, const uint32_t *found_of, struc
         struct pm_id_hash hash;
         pm_id_hash_init(&hash, "uses");
         pm_id_hash_string(&hash, graph->verbs[graph->sentences[mapping->destination].verb].name);
-        hash_bare_name(&hash, graph->nouns[to].name);
+        hash_bare_name(&hash, view, to);
         list[found_of[from] - 1].signature += pm_id_hash_done(&hash);
     }
 }
@@ -192,7 +191,7 @@ static void sign(const struct pm_view *view, struct found *fine)
     struct pm_id_hash hash;
     if (pm_noun_is_data(n)) { /* its name says it */
         pm_id_hash_init(&hash, "data");
-        hash_bare_name(&hash, n->name);
+        hash_bare_name(&hash, view, fine->noun);
         fine->signature = fine->rough = pm_id_hash_done(&hash);
         return;
     }
@@ -251,7 +250,24 @@ static bool find_founds(const struct pm_view *view, struct founds *ret)
 static struct pm_view_key_names names_of(const struct pm_build *build)
 {
     return (struct pm_view_key_names){
-        .files = build->here, .other_files = build->there, .n_files = build->n_renamed};
+        .files = build->here, .other_files = build->there, .n_files = build->n_renamed_files};
+}
+
+static bool keep_function(const struct pm_view *view, pm_index noun, uint32_t first,
+                          struct pm_build *build)
+{
+    const struct pm_view_key_names names = names_of(build);
+    const char *name = view->data->graph->nouns[noun].name;
+    struct pm_buf text = PM_BUF_INIT(1 << 20);
+    pm_view_function_text(view, &names, noun, &text);
+    struct pm_build_function function = {
+        .key = pm_view_noun_key(view, &names, noun),
+        .first = first,
+        .text = text.failed ? NULL : pm_arena_strndup(&build->arena, text.data, text.len),
+        .name = pm_arena_strndup(&build->arena, name, strlen(name))};
+    pm_buf_release(&text);
+    build->functions[build->n_functions++] = function;
+    return function.key && function.text && function.name;
 }
 
 static bool keep_fines(const struct pm_view *view, const struct founds *founds,
@@ -260,17 +276,13 @@ static bool keep_fines(const struct pm_view *view, const struct founds *founds,
     const struct pm_graph_noun *nouns = view->data->graph->nouns;
     const struct pm_view_key_names names = names_of(build);
     build->fines = pm_alloc_array((size_t)founds->n + 1, sizeof *build->fines);
-    build->functions = pm_alloc_array((size_t)founds->n + 1, sizeof *build->functions);
-    if (!build->fines || !build->functions)
+    if (!build->fines)
         return false;
     for (uint32_t i = 0; i < founds->n; i++) {
         const struct found *found = &founds->list[i];
-        if (!i || found->function != founds->list[i - 1].function) {
-            uint64_t key = pm_view_noun_key(view, &names, found->function);
-            build->functions[build->n_functions++] = (struct pm_build_function){key, i, 0};
-            if (!key)
-                return false;
-        }
+        bool is_first = !i || found->function != founds->list[i - 1].function;
+        if (is_first && !keep_function(view, found->function, i, build))
+            return false;
         build->functions[build->n_functions - 1].n++;
         build->fines[i] = (struct pm_build_fine){
             pm_view_noun_key(view, &names, found->noun), found->signature, found->rough,
@@ -281,6 +293,32 @@ static bool keep_fines(const struct pm_view *view, const struct founds *founds,
             return false;
     }
     return true;
+}
+
+static bool is_function(const struct pm_graph_noun *noun)
+{
+    return !strcmp(noun->kind, "function") && noun->line_no;
+}
+
+static bool keep_functions(const struct pm_view *view, struct pm_build *build)
+{
+    const struct pm_graph *graph = view->data->graph;
+    for (pm_index noun = 0; noun < graph->n_nouns; noun++)
+        if (is_function(&graph->nouns[noun]) && graph->nouns[noun].level == view->level &&
+            !keep_function(view, noun, 0, build))
+            return false;
+    return true;
+}
+
+static bool keep_all(const struct pm_view *view, bool in_functions, struct founds *founds,
+                     struct pm_build *build)
+{
+    build->functions =
+        pm_alloc_array((size_t)view->data->graph->n_nouns + 1, sizeof *build->functions);
+    if (!build->functions)
+        return false;
+    return in_functions ? find_founds(view, founds) && keep_fines(view, founds, build)
+                        : keep_functions(view, build);
 }
 
 /* Copies of a function that GCC changed come behind the function itself. */
@@ -350,33 +388,68 @@ bool pm_build_has(const struct pm_build *build, const struct pm_build *reference
     return own && build->is_apart[own - 1];
 }
 
-static bool find_all(const struct pm_view *view, const struct pm_build *reference,
+/* What the reference calls a renamed function. */
+static bool add_renamed(const struct pm_build *reference, struct pm_build *build)
+{
+    for (uint32_t f = 0; f < build->n_functions; f++) {
+        uint32_t theirs = build->renamed_to[f];
+        if (theirs && !pm_map_put(&build->constructs, reference->functions[theirs - 1].key, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool find_own(const struct pm_view *view, const struct pm_build *reference,
                      bool in_functions, struct founds *founds, struct pm_build *build)
 {
-    if (!find_files(view->data->graph, build) || (reference && !rename_files(reference, build)))
-        return false;
-    if (in_functions && (!find_founds(view, founds) || !keep_fines(view, founds, build)))
+    if (!find_files(view->data->graph, build) || (reference && !rename_files(reference, build)) ||
+        !keep_all(view, in_functions, founds, build) || !index_fines(build) ||
+        !index_functions(build))
         return false;
     /* Nouns of other levels, and machine code, are there where something happened only. */
-    if (!index_fines(build) || (pm_view_is_at_source(view) && !add_others(view, founds, build)))
-        return false;
-    if (!reference)
-        return index_functions(build);
-    return pm_build_align(build, reference) && note_matched(reference, build);
+    return !pm_view_is_at_source(view) || add_others(view, founds, build);
+}
+
+static enum pm_status find_all(const struct pm_view *view, const struct pm_build *reference,
+                               const struct pm_build_request *request, struct pm_error *err,
+                               struct pm_build *build)
+{
+    struct founds founds = {0};
+    bool good = find_own(view, reference, request->in_functions, &founds, build);
+    free(founds.list);
+    enum pm_status status = good ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (status != PM_OK || !reference)
+        return status;
+    status = pm_build_find_renames(build, reference, request->maps, request->n_maps, err);
+    if (status != PM_OK)
+        return status;
+    good = pm_build_align(build, reference) && note_matched(reference, build) &&
+           add_renamed(reference, build);
+    return good ? PM_OK : pm_error_set(err, PM_ERR_MEMORY, "out of memory");
 }
 
 enum pm_status pm_build_make(const struct pm_view *view, const struct pm_build *reference,
-                             bool in_functions, struct pm_error *err, struct pm_build *ret_build)
+                             const struct pm_build_request *request, struct pm_error *err,
+                             struct pm_build *ret_build)
 {
-    struct pm_build build = {.hash = pm_build_hash(view->data)};
-    struct founds founds = {0};
-    bool good = find_all(view, reference, in_functions, &founds, &build);
-    free(founds.list);
-    *ret_build = build;
-    if (good)
-        return PM_OK;
-    pm_build_release(ret_build);
-    return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    *ret_build = (struct pm_build){.hash = pm_build_hash(view->data)};
+    enum pm_status status = find_all(view, reference, request, err, ret_build);
+    if (status != PM_OK)
+        pm_build_release(ret_build);
+    return status;
+}
+
+static uint32_t n_lacking(const struct pm_build *a, const struct pm_build *b)
+{
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < a->n_functions; f++)
+        n += !pm_map_get(&b->function_of, a->functions[f].key);
+    return n;
+}
+
+bool pm_build_may_have_renames(const struct pm_build *build, const struct pm_build *reference)
+{
+    return n_lacking(build, reference) && n_lacking(reference, build);
 }
 
 void pm_build_release(struct pm_build *build)
@@ -387,6 +460,8 @@ void pm_build_release(struct pm_build *build)
     free(build->partner);
     free(build->is_apart);
     free(build->is_matched);
+    free(build->renamed_to);
+    free(build->is_users);
     free(build->here);
     free(build->there);
     pm_map_release(&build->constructs);
@@ -411,26 +486,64 @@ static struct pm_view_key_place place_of(const struct pm_build *build,
     return (struct pm_view_key_place){PM_KEY_PLACE_OTHER, other->line_no, other->column_no};
 }
 
-enum pm_status pm_build_names(const struct pm_build *build, const struct pm_build *reference,
-                              const struct pm_view *view, struct pm_error *err,
-                              struct pm_view_key_names *ret_names)
+/* Of a function of a run: 1 + that of the build; 0: it is no function of it. */
+static uint32_t function_of(const struct pm_build *build, const struct pm_view *view, pm_index noun)
 {
     const struct pm_view_key_names names = names_of(build);
-    const struct pm_graph *graph = view->data->graph;
-    struct pm_view_key_place *places = pm_alloc_array((size_t)graph->n_nouns + 1, sizeof *places);
-    bool good = places;
-    for (pm_index noun = 0; good && noun < graph->n_nouns; noun++) {
+    return is_function(&view->data->graph->nouns[noun])
+               ? pm_map_get(&build->function_of, pm_view_noun_key(view, &names, noun))
+               : 0;
+}
+
+static bool find_names(const struct pm_build *build, const struct pm_build *reference,
+                       const struct pm_view *view, struct pm_view_key_place *places,
+                       const char **functions)
+{
+    const struct pm_view_key_names names = names_of(build);
+    for (pm_index noun = 0; noun < view->data->graph->n_nouns; noun++) {
+        uint32_t own = build->n_renamed_functions ? function_of(build, view, noun) : 0;
+        uint32_t theirs = own ? build->renamed_to[own - 1] : 0;
+        if (theirs)
+            functions[noun] = reference->functions[theirs - 1].text;
         if (!is_fine(view, noun))
             continue;
         uint64_t key = pm_view_noun_key(view, &names, noun);
         places[noun] = place_of(build, reference, key);
-        good = key != 0;
+        if (!key)
+            return false;
     }
-    *ret_names = names;
+    return true;
+}
+
+enum pm_status pm_build_names(const struct pm_build *build, const struct pm_build *reference,
+                              const struct pm_view *view, struct pm_error *err,
+                              struct pm_view_key_names *ret_names)
+{
+    size_t n = (size_t)view->data->graph->n_nouns + 1;
+    struct pm_view_key_place *places = pm_alloc_array(n, sizeof *places);
+    const char **functions = pm_alloc_array(n, sizeof *functions);
+    bool good = places && functions && find_names(build, reference, view, places, functions);
+    *ret_names = names_of(build);
     ret_names->places = places;
+    ret_names->functions = functions;
     if (good)
         return PM_OK;
-    free(places);
-    ret_names->places = NULL;
+    pm_build_names_release(ret_names);
     return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+}
+
+void pm_build_names_release(struct pm_view_key_names *names)
+{
+    free((void *)names->places);
+    free((void *)names->functions);
+    *names = (struct pm_view_key_names){0};
+}
+
+const char *pm_build_old_name(const struct pm_build *build, const struct pm_build *reference,
+                              const struct pm_view *view, pm_index function, bool *ret_is_likely)
+{
+    uint32_t own = build->n_renamed_functions ? function_of(build, view, function) : 0;
+    uint32_t theirs = own ? build->renamed_to[own - 1] : 0;
+    *ret_is_likely = theirs && !build->is_users[own - 1];
+    return theirs ? reference->functions[theirs - 1].name : NULL;
 }

@@ -25,6 +25,8 @@
 #include "mapping/view/keys.h"
 #include "mapping/view/view.h"
 
+struct pm_build_map;
+
 enum { PM_COMPARE_LEAST_RUNS = 4 }; /* on each side, for a verdict */
 /* Of the total, in percent: times of less are not judged. */
 #define PM_COMPARE_JUDGED_PCT 0.5
@@ -37,6 +39,8 @@ struct pm_compare_options {
     double least_pct; /* smaller changes of a row are no difference; 5 */
     bool inclusive;   /* inclusive costs are compared, not own ones; .view.tree does so by itself */
     bool good_only;   /* leaves out runs that were measured badly */
+    const struct pm_build_map *maps; /* build.h: functions that the user says are the same */
+    uint32_t n_maps;
 };
 
 struct pm_compare_input {
@@ -68,6 +72,8 @@ enum pm_verdict {
 
 struct pm_compare_row {
     const char *what;                       /* printable, as B has it where it does */
+    const char *was;                        /* A's name of its function, renamed in B; NULL: none */
+    bool is_likely;                         /* that it is the same function: nobody said so */
     const char *places[2];                  /* per side, printable; NULL: it has no such row */
     uint64_t key;                           /* pm_view_keys_make, as A's first calls it */
     const struct pm_compare_cell *cells[2]; /* [n_runs] of the side */
@@ -114,10 +120,10 @@ struct pm_comparison {
     const char *level_name;
     struct pm_compare_row *rows; /* differences first, then by size; a tree depth first */
     uint32_t n_rows, n_judged;
-    struct pm_compare_row total;          /* never scaled; by ranks: pm_shift_test */
-    uint32_t n_builds, n_fine, n_matched; /* build.h, over all builds but the first */
-    uint32_t n_functions_left_out;
-    char **notes; /* printable sentences */
+    struct pm_compare_row total;              /* never scaled; by ranks: pm_shift_test */
+    uint32_t n_builds, n_fine, n_matched;     /* build.h, over all builds but the first */
+    uint32_t n_functions_left_out, n_renamed; /* n_renamed: functions, likely or told so */
+    char **notes;                             /* printable sentences */
     uint32_t n_notes;
     struct pm_arena arena;
 };

@@ -22,8 +22,8 @@ struct compare_reading {
 /* Runs of one build have the same constructs. What nobody has compared yet is not looked for. */
 struct compare_build {
     uint64_t hash;
-    const char *path; /* of its first archive */
-    bool is_known;
+    const char *path;         /* of its first archive */
+    bool is_known, has_facts; /* has_facts: of what lies in functions, too */
     struct pm_build build;
     struct pm_map seen; /* keys of what had costs in a run */
 };

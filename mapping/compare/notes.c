@@ -93,6 +93,18 @@ static enum pm_status note_builds(struct compare *c)
                     c->to->n_functions_left_out);
 }
 
+static enum pm_status note_renamed(struct compare *c)
+{
+    uint32_t n = c->to->n_renamed;
+    const char *has = n == 1 ? " has" : "s have";
+    if (!n)
+        return PM_OK;
+    return add_note(c,
+                    "%u function%s another name in B, found by what is in it; '~' marks what is "
+                    "likely only, and '--map OLD=NEW' and '--map OLD=' say otherwise",
+                    n, has);
+}
+
 static enum pm_status note_left_out(struct compare *c)
 {
     uint32_t n = c->to->sides[0].n_left_out + c->to->sides[1].n_left_out;
@@ -104,7 +116,7 @@ static enum pm_status note_left_out(struct compare *c)
 enum pm_status compare_add_notes(struct compare *c)
 {
     static enum pm_status (*const notes[])(struct compare *) = {
-        note_modes, note_slow_downs, note_poor, note_left_out, note_builds};
+        note_modes, note_slow_downs, note_poor, note_left_out, note_renamed, note_builds};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         enum pm_status status = notes[i](c);
         if (status != PM_OK)

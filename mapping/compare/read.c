@@ -105,12 +105,17 @@ static enum pm_status make_build(struct compare *c, struct pm_view *view,
                                  const struct pm_build *reference, bool in_functions,
                                  struct compare_build *build)
 {
+    const struct pm_compare_options *options = &c->to->options;
+    const struct pm_build_request request = {in_functions, options->maps,
+                                             in_functions ? options->n_maps : 0};
     enum pm_status status = pm_view_choose_level(view, c->err);
     if (status != PM_OK)
         return status;
-    status = pm_build_make(view, reference, in_functions, c->err, &build->build);
-    build->is_known = status == PM_OK;
-    return status;
+    status = pm_build_make(view, reference, &request, c->err, &build->build);
+    if (status != PM_OK)
+        return status;
+    build->is_known = true;
+    return PM_OK;
 }
 
 /* All that the build consists of, not only what had costs. */
@@ -124,6 +129,7 @@ static enum pm_status read_facts(struct compare *c, struct compare_build *build,
         return status;
     view.data = view.loaded;
     status = make_build(c, &view, reference, true, build);
+    build->has_facts = true;
     pm_archive_data_free(view.loaded);
     return status;
 }
@@ -133,6 +139,7 @@ static void count_matches(struct compare *c, const struct pm_build *build)
     c->to->n_fine += build->n_matchable;
     c->to->n_matched += build->n_matched;
     c->to->n_functions_left_out += build->n_functions_left_out;
+    c->to->n_renamed += build->n_renamed_functions;
 }
 
 /* The first one is looked at when there is another one to be compared with. */
@@ -189,6 +196,13 @@ static enum pm_status read_build(struct compare *c, const char *path)
     return read_facts_of(c, &c->builds[build]);
 }
 
+/* What was renamed is known by its statements. */
+static bool needs_facts(const struct compare *c, const struct compare_build *build)
+{
+    return build != c->builds && c->options.by == PM_VIEW_BY_FUNCTION &&
+           (c->to->options.n_maps || pm_build_may_have_renames(&build->build, &c->builds[0].build));
+}
+
 /* Of functions all are in a view. */
 static enum pm_status build_of(struct compare *c, const char *path, struct pm_view *view,
                                uint32_t *ret_build)
@@ -199,7 +213,15 @@ static enum pm_status build_of(struct compare *c, const char *path, struct pm_vi
         return status;
     struct compare_build *build = &c->builds[*ret_build];
     const struct pm_build *reference = *ret_build ? &c->builds[0].build : NULL;
-    return make_build(c, view, reference, false, build);
+    status = make_build(c, view, reference, false, build);
+    if (status != PM_OK || !needs_facts(c, build))
+        return status;
+    if (!c->builds[0].has_facts) {
+        pm_build_release(&c->builds[0].build);
+        c->builds[0].is_known = false;
+    }
+    pm_build_release(&build->build);
+    return read_facts_of(c, build);
 }
 
 /* --- rows --- */
@@ -281,6 +303,29 @@ static struct pm_compare_cell cell_of(const struct pm_view *view, const struct p
                                     number.is_uncertain};
 }
 
+/* The function of a construct has another name in the reference. */
+static enum pm_status note_old_name(struct compare *c, const struct pm_view *view,
+                                    const struct pm_view_row *from,
+                                    const struct compare_reading *reading,
+                                    struct pm_compare_row *row)
+{
+    const struct pm_build *build = &c->builds[reading->build].build;
+    for (uint32_t i = 0; i < from->n_groups && !row->was; i++) {
+        pm_index noun = view->groups[from->groups[i]].noun;
+        pm_index function = noun == PM_NONE ? noun : construct_of(view, noun);
+        if (function != PM_NONE && strcmp(view->data->graph->nouns[function].kind, "function") != 0)
+            function = pm_graph_ancestor(view->data->graph, function, "function");
+        if (function == PM_NONE)
+            continue;
+        const char *was =
+            pm_build_old_name(build, &c->builds[0].build, view, function, &row->is_likely);
+        row->was = was ? keep(c, was) : NULL;
+        if (was && !row->was)
+            return compare_no_memory(c);
+    }
+    return PM_OK;
+}
+
 static enum pm_status read_row(struct compare *c, int side, struct pm_view *view,
                                const struct pm_view_key_names *names, uint32_t r, uint64_t key,
                                struct compare_reading *reading)
@@ -306,6 +351,12 @@ static enum pm_status read_row(struct compare *c, int side, struct pm_view *view
     reading->entries[reading->n++] =
         (struct compare_entry){*at - 1, cell_of(view, &view->rows[r], c->to->is_inclusive),
                                cell_of(view, &view->rows[r], false)};
+    if (names && names->functions) {
+        enum pm_status status =
+            note_old_name(c, view, &view->rows[r], reading, &c->to->rows[*at - 1]);
+        if (status != PM_OK)
+            return status;
+    }
     return name_row(c, side, &view->rows[r], &c->to->rows[*at - 1]);
 }
 
@@ -355,7 +406,7 @@ static enum pm_status read_view(struct compare *c, int side, const char *path, s
     if (status != PM_OK)
         return status;
     status = read_named(c, side, view, &names, reading);
-    free((void *)names.places);
+    pm_build_names_release(&names);
     return status;
 }
 

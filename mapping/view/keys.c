@@ -105,6 +105,10 @@ static void add_function(const struct making *k, pm_index noun, struct pm_buf *o
 {
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
     const char *name = *n->linkage ? n->linkage : n->name;
+    if (k->names && k->names->functions && k->names->functions[noun]) {
+        pm_buf_add_str(out, k->names->functions[noun]);
+        return;
+    }
     pm_buf_add(out, name, length_without_clone(name));
     if (*n->file)
         add_in_brackets(out, file_of(k, n->file));
@@ -170,9 +174,28 @@ static void add_heap_name(const char *name, struct pm_buf *out)
         pm_buf_add_str(out, number);
 }
 
+const char *pm_view_bare_name(const struct pm_view *view, pm_index noun, size_t *ret_length)
+{
+    const struct pm_graph *graph = view->data->graph;
+    const struct pm_graph_noun *n = &graph->nouns[noun];
+    const char *name = n->name, *last = strrchr(name, ':'), *colons = NULL;
+    bool is_local = pm_noun_is_data(n) && n->parent != PM_NONE &&
+                    pm_graph_ancestor(graph, n->parent, "function") != PM_NONE;
+    *ret_length = strlen(name);
+    if (!is_local)
+        return name;
+    if (last && isdigit((unsigned char)last[1]))
+        *ret_length = (size_t)(last - name);
+    for (const char *p = name; (p = strstr(p, "::")) && p < name + *ret_length; p += 2)
+        colons = p + 2;
+    *ret_length -= colons ? (size_t)(colons - name) : 0;
+    return colons ? colons : name;
+}
+
 static void add_own_name(const struct making *k, pm_index noun, struct pm_buf *out)
 {
     const struct pm_graph_noun *n = &k->graph->nouns[noun];
+    size_t length;
     if (pm_view_noun_is_loop(k->view, noun) || pm_view_noun_is_statement(k->view, noun)) {
         const char *rest = n->line_no ? behind_place(n->name) : n->name;
         pm_buf_add_str(out, *rest && *rest != ' ' ? " " : "");
@@ -180,7 +203,9 @@ static void add_own_name(const struct making *k, pm_index noun, struct pm_buf *o
     } else if (!strcmp(n->kind, "heap") && n->line_no) {
         add_heap_name(n->name, out);
     } else {
-        add_word(out, *n->linkage ? n->linkage : n->name);
+        const char *name = *n->linkage ? n->linkage : pm_view_bare_name(k->view, noun, &length);
+        pm_buf_add_byte(out, ' ');
+        pm_buf_add(out, name, *n->linkage ? strlen(name) : length);
     }
 }
 
@@ -501,6 +526,16 @@ enum pm_status pm_view_keys_make(const struct pm_view *view, const struct pm_vie
     }
     *ret_keys = keys;
     return PM_OK;
+}
+
+void pm_view_function_text(const struct pm_view *view, const struct pm_view_key_names *names,
+                           pm_index noun, struct pm_buf *out)
+{
+    struct making k = {.view = view,
+                       .graph = view->data->graph,
+                       .names = names,
+                       .program = pm_view_program_of(view->data)};
+    add_function(&k, noun, out);
 }
 
 uint64_t pm_view_noun_key(const struct pm_view *view, const struct pm_view_key_names *names,

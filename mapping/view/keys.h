@@ -61,8 +61,10 @@ struct pm_view_key_place {
 /* What another build calls the constructs of this one. */
 struct pm_view_key_names {
     const struct pm_view_key_place *places; /* per noun of the graph; NONE: it is not there */
-    const char *const *files;               /* [n_files] as here */
-    const char *const *other_files;         /* [n_files] as there; what is in no list: as here */
+    /* per noun: pm_view_function_text of a function with another name there; NULL: as here */
+    const char *const *functions;
+    const char *const *files;       /* [n_files] as here */
+    const char *const *other_files; /* [n_files] as there; what is in no list: as here */
     uint32_t n_files;
 };
 
@@ -76,6 +78,12 @@ const char *pm_view_program_of(const struct pm_archive_data *data);
 /* Of a construct, whether it has costs or not. 0: memory ended. */
 uint64_t pm_view_noun_key(const struct pm_view *view, const struct pm_view_key_names *names,
                           pm_index noun);
+/* "f (heat.c)": what stands for a function in keys. */
+void pm_view_function_text(const struct pm_view *view, const struct pm_view_key_names *names,
+                           pm_index noun, struct pm_buf *out);
+/* "u" of "main::u" and of "main::u:57", data of a function, whose line may move; of others the
+ * name. Lent. */
+const char *pm_view_bare_name(const struct pm_view *view, pm_index noun, size_t *ret_length);
 /* The row of that key; PM_NONE: there is none. */
 uint32_t pm_view_keys_find(const struct pm_view_keys *keys, uint64_t hash);
 void pm_view_keys_release(struct pm_view_keys *keys);

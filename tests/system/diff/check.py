@@ -79,6 +79,24 @@ def equal_counts(rows):
     check(len(rows) >= 6, f"only {len(rows)} rows")
 
 
+def renamed(rows):
+    """name_now was name; both have the same number of calls."""
+    found = 0
+    for row in rows:
+        now = row["what"].split(" in ")[-1].split(",")[0]
+        if not now.endswith("_now"):
+            check(row["was"] is None, f"{row['what']} was {row['was']}")
+            continue
+        found += 1
+        if row["a"]["state"] == "no such construct":
+            check(now == "count_now", f"{row['what']} is new")  # make.py puts a loop in there
+            continue
+        check(row["was"] == now[:-4] and row["is_likely"], f"{row['what']} was {row['was']}")
+        check(row["difference"] == 0, f"{row['what']}: {row['difference']} calls more")
+        check(row["a"]["mean"] > 0, f"{row['what']}: {row['a']}")
+    check(found >= 5, f"only {found} rows of renamed functions")
+
+
 def divide_is_slower(rows):
     total = comparison["total"]["a"]["mean"]
     by = {tuple(tags_of(row, 1)): row for row in rows}
