@@ -3,6 +3,7 @@
  * explained by statement and array, one without by its debug information and symbols. What has
  * only a name is a function of that name. */
 #include "import_sink.h"
+#include "import_trace.h"
 
 #include "binaries.h"
 #include "code.h"
@@ -59,9 +60,10 @@ struct sink {
     struct pm_map labels;    /* id of the noun -> its row */
     struct sink_cost *costs; /* by hash; at most half full */
     uint32_t n_costs, costs_size;
-    enum pm_status status;     /* of notes */
-    uint64_t start_ns, end_ns; /* of all files; the same: not known */
-    uint32_t n_missing;        /* binaries that are not those that ran */
+    struct import_trace *trace; /* NULL: there are no events */
+    enum pm_status status;      /* of notes */
+    uint64_t start_ns, end_ns;  /* of all files; the same: not known */
+    uint32_t n_missing;         /* binaries that are not those that ran */
     struct pm_buf missing;
 };
 
@@ -569,8 +571,13 @@ static enum pm_status sink_arc(struct pm_import_sink *calls, const struct pm_imp
 static enum pm_status sink_event(struct pm_import_sink *calls, uint32_t thread, uint64_t time_ns,
                                  uint32_t path)
 {
-    (void)calls, (void)thread, (void)time_ns, (void)path;
-    return PM_OK;
+    struct sink *s = sink_of(calls);
+    if (!s->trace)
+        s->trace = import_trace_new(s->c);
+    if (!s->trace)
+        return collect_no_memory(s->c);
+    uint32_t sentence = path ? s->c->contexts->keys[path - 1].sentence : 0;
+    return import_trace_add(s->trace, thread, time_ns, sentence);
 }
 
 /* --- who ran --- */
@@ -727,6 +734,7 @@ static void release(struct sink *s)
     free(s->frames);
     free(s->roots);
     free(s->costs);
+    import_trace_free(s->trace);
     pm_map_release(&s->labels);
     pm_buf_release(&s->missing);
 }
@@ -740,6 +748,10 @@ static enum pm_status read_files(struct sink *s, const char *const *paths, size_
             return status;
     if (s->status != PM_OK)
         return s->status;
+    if (s->trace)
+        status = import_trace_end(s->trace);
+    if (status != PM_OK)
+        return status;
     status = write_execution(s, paths, n, name);
     if (status != PM_OK)
         return status;

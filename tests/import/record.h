@@ -233,8 +233,7 @@ static void record_free(struct record *r)
     free(r);
 }
 
-static struct record *record_read(const char *format, const char *unit, struct pm_str bytes,
-                                  struct pm_error *err, enum pm_status *ret_status)
+static struct record *record_new(void)
 {
     struct record *r = pm_alloc(sizeof *r);
     assert_non_null(r);
@@ -255,6 +254,13 @@ static struct record *record_read(const char *format, const char *unit, struct p
     r->out = r->notes = (struct pm_buf)PM_BUF_INIT(1 << 24);
     pm_buf_add_str(&r->out, "");
     pm_buf_add_str(&r->notes, "");
+    return r;
+}
+
+static inline struct record *record_read(const char *format, const char *unit, struct pm_str bytes,
+                                         struct pm_error *err, enum pm_status *ret_status)
+{
+    struct record *r = record_new();
     struct pm_import_options options = {.size = sizeof options, .format = format, .unit = unit};
     *ret_status = RECORD_READ("test", bytes.p, bytes.len, &options, &r->calls, err);
     return r;

@@ -1,0 +1,3 @@
+/* mapping/import/chrome.c */
+#define FORMAT "chrome"
+#include "import_fuzz.h"
