@@ -141,6 +141,7 @@ const struct cmd cmd_import = {
         "    otf2          a folder of Score-P or eztrace, or the NAME.otf2 in it\n"
         "    pprof         protocol buffers of Go and pprof\n"
         "    chrome        JSON of trace events, of uftrace, clang -ftime-trace and others\n"
+        "    callgrind     counts by instruction or line, and calls\n"
         "    folded        collapsed stacks, 'main;f;g 12', as for flame graphs\n"
         "\n"
         "Addresses are looked up in the binaries, if these are still those that ran (build-id). So "

@@ -385,14 +385,6 @@ static uint64_t key_of(const struct collect_way *way, uint32_t first, uint32_t c
 
 /* --- {code called Calls} --- */
 
-static enum pm_status need_verb(struct collector *c)
-{
-    return c->model->calls ? PM_OK
-                           : collect_verb_row(c, "Base", "Calls",
-                                              "a call of the second, by the first, is under way",
-                                              &c->model->calls);
-}
-
 static enum pm_status map_statement(struct collector *c, const struct collect_step *step,
                                     uint32_t sentence)
 {
@@ -442,7 +434,7 @@ enum pm_status collect_calls_sentence(struct collector *c, const struct collect_
     *ret_sentence = pm_map_get(&c->references->arguments.known, key);
     if (*ret_sentence)
         return PM_OK;
-    enum pm_status status = need_verb(c);
+    enum pm_status status = collect_need_calls_verb(c);
     if (status != PM_OK)
         return status;
     status = make(c);

@@ -192,7 +192,8 @@ static enum pm_status code_by_address(struct sink *s, const struct pm_import_fra
         frame->is_checked ? check_guess(s, binary, frame, address, &is_right) : PM_OK;
     if (status != PM_OK || !is_right)
         return status;
-    status = frame->is_caller ? PM_OK : collect_blamed(s->c, binary, address, &address);
+    if (!frame->is_caller && !frame->is_exact)
+        status = collect_blamed(s->c, binary, address, &address);
     address -= frame->is_caller && address;
     if (status != PM_OK)
         return status;
@@ -560,12 +561,39 @@ static enum pm_status sink_metric(struct pm_import_sink *calls,
     return collect_metric(c, &made, ret_metric);
 }
 
-/* {caller callee Calls} */
+/* What stands for a whole function in sentences of calls. */
+static uint32_t noun_of(const struct sink *s, uint32_t frame)
+{
+    const struct collect_code *code = collect_code(s->c, s->frames[frame - 1].steps);
+    return code->symbol ? code->symbol : code->whole;
+}
+
+/* {caller callee Calls}, beside all paths; how often it was called, without its callers. */
 static enum pm_status sink_arc(struct pm_import_sink *calls, const struct pm_import_arc *arc,
                                uint32_t metric, uint64_t value)
 {
-    (void)calls, (void)arc, (void)metric, (void)value;
-    return PM_OK;
+    struct sink *s = sink_of(calls);
+    struct collector *c = s->c;
+    struct sink_frame callee = s->frames[arc->callee - 1];
+    uint32_t nouns[] = {noun_of(s, arc->caller), noun_of(s, arc->callee)}, sentence;
+    uint32_t root = context_above(s, arc->process, 0), context = root;
+    enum pm_status status = collect_need_calls_verb(c);
+    if (status != PM_OK)
+        return status;
+    status = collect_long_sentence(c, c->model->calls, nouns, 2, &sentence);
+    if (status != PM_OK)
+        return status;
+    status = collect_context(c, root, sentence, 0, &context);
+    if (status != PM_OK)
+        return status;
+    status = sink_cost(calls, arc->thread, context, metric, value);
+    if (status != PM_OK || !arc->n_calls)
+        return status;
+    callee.flags = CONTEXT_COUNTED;
+    status = step_down(s, &callee, &root);
+    if (status != PM_OK)
+        return status;
+    return sink_cost(calls, arc->thread, root, METRIC_N_CALLS, arc->n_calls);
 }
 
 static enum pm_status sink_event(struct pm_import_sink *calls, uint32_t thread, uint64_t time_ns,

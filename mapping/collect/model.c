@@ -81,6 +81,14 @@ enum pm_status collect_model_start(struct collector *c)
                            : status;
 }
 
+enum pm_status collect_need_calls_verb(struct collector *c)
+{
+    return c->model->calls ? PM_OK
+                           : collect_verb_row(c, "Base", "Calls",
+                                              "a call of the second, by the first, is under way",
+                                              &c->model->calls);
+}
+
 enum pm_status collect_need_source(struct collector *c)
 {
     if (c->model->source_writes)

@@ -60,6 +60,8 @@ PM_MUST_CHECK enum pm_status collect_verb_row(struct collector *c, const char *l
                                               uint32_t *ret_verb);
 /* Level Source and its verbs, for what we add there. */
 PM_MUST_CHECK enum pm_status collect_need_source(struct collector *c);
+/* The verb of {caller called Calls}: c->model->calls. */
+PM_MUST_CHECK enum pm_status collect_need_calls_verb(struct collector *c);
 /* binary, parent: rows, 0 none. */
 PM_MUST_CHECK enum pm_status collect_write_noun(struct collector *c, uint32_t row,
                                                 const struct pm_pif_noun *noun, uint32_t level,

@@ -1,8 +1,8 @@
 /* Output files of valgrind's callgrind, "callgrind format" version 1 (Valgrind user manual,
  * "Callgrind Format Specification").
  *
- * Only what instructions cost themselves is taken: the line after "calls=" holds the inclusive
- * cost of the call and is passed over. Addresses (--dump-instr=yes) are those of the ELF file
+ * What instructions cost themselves are costs. The line after "calls=" holds the inclusive cost of
+ * the call, which is an arc. Addresses (--dump-instr=yes) are those of the ELF file
  * already: callgrind subtracts where an object was loaded. Seen with valgrind 3.19: `sweep` of a
  * PIE at 0x11d0 and of a program without PIE at 0x4011c0, `write` of libc.so.6 at 0xf8340, each
  * as nm says. Code that lies in no object ("ob=???" or none) has addresses of the process. */
@@ -24,7 +24,10 @@ struct callgrind {
     unsigned n_events;
     const char *object, *file, *function;
     const char *line_file; /* other than file in inlined functions */
-    bool is_passed_over;   /* the next line of costs: of a call or a jump */
+    const char *called_object, *called_file, *called_function;
+    uint64_t n_calls;    /* of the call that the next line of costs is of */
+    bool is_call;        /* it is of a call */
+    bool is_passed_over; /* it is of a jump */
 };
 
 bool costs_is_callgrind(struct pm_str text)
@@ -198,36 +201,6 @@ static enum pm_status read_name(struct callgrind *c, enum name_kind kind, struct
     return PM_OK;
 }
 
-/* "key=value" */
-static enum pm_status read_assignment(struct callgrind *c, struct pm_str key, struct pm_str value)
-{
-    const char *called; /* the names of what is called or jumped to only tell ids */
-    enum pm_status status = PM_OK;
-    if (pm_str_is(key, "ob"))
-        return read_name(c, NAME_OBJECT, value, &c->object);
-    if (pm_str_is(key, "cob") || pm_str_is(key, "job"))
-        return read_name(c, NAME_OBJECT, value, &called);
-    if (pm_str_is(key, "cfi") || pm_str_is(key, "cfl") || pm_str_is(key, "jfi"))
-        return read_name(c, NAME_FILE, value, &called);
-    if (pm_str_is(key, "cfn") || pm_str_is(key, "jfn"))
-        return read_name(c, NAME_FUNCTION, value, &called);
-    if (pm_str_is(key, "fi") || pm_str_is(key, "fe"))
-        return read_name(c, NAME_FILE, value, &c->line_file);
-    if (pm_str_is(key, "fl"))
-        status = read_name(c, NAME_FILE, value, &c->file);
-    else if (pm_str_is(key, "fn"))
-        status = read_name(c, NAME_FUNCTION, value, &c->function);
-    else if (pm_str_is(key, "calls") || pm_str_is(key, "jump") || pm_str_is(key, "jcnd"))
-        c->is_passed_over = true;
-    else
-        return costs_refuse(c->r, PM_ERR_FORMAT, "'%.*s=' is not known", COSTS_SHOWN(key));
-    if (pm_str_is(key, "fl") || pm_str_is(key, "fn"))
-        c->line_file = c->file;
-    return status;
-}
-
-/* --- costs --- */
-
 static bool read_number(struct pm_str text, uint64_t *ret_number)
 {
     struct pm_str hex;
@@ -247,6 +220,55 @@ static bool read_number(struct pm_str text, uint64_t *ret_number)
     *ret_number = number;
     return true;
 }
+
+/* "calls=COUNT POSITION..." */
+static enum pm_status read_calls(struct callgrind *c, struct pm_str value)
+{
+    struct pm_str word = next_word(&value);
+    if (!read_number(word, &c->n_calls) || c->n_calls > INT64_MAX)
+        return costs_refuse(c->r, PM_ERR_FORMAT, "'%.*s' is not a number of calls",
+                            COSTS_SHOWN(word));
+    c->is_call = true;
+    return PM_OK;
+}
+
+/* "key=value" */
+static enum pm_status read_assignment(struct callgrind *c, struct pm_str key, struct pm_str value)
+{
+    const char *unused; /* other names of what is called or jumped to only tell ids */
+    enum pm_status status = PM_OK;
+    if (pm_str_is(key, "ob"))
+        return read_name(c, NAME_OBJECT, value, &c->object);
+    if (pm_str_is(key, "cob"))
+        return read_name(c, NAME_OBJECT, value, &c->called_object);
+    if (pm_str_is(key, "cfn"))
+        return read_name(c, NAME_FUNCTION, value, &c->called_function);
+    if (pm_str_is(key, "job"))
+        return read_name(c, NAME_OBJECT, value, &unused);
+    if (pm_str_is(key, "cfi") || pm_str_is(key, "cfl"))
+        return read_name(c, NAME_FILE, value, &c->called_file);
+    if (pm_str_is(key, "jfi"))
+        return read_name(c, NAME_FILE, value, &unused);
+    if (pm_str_is(key, "jfn"))
+        return read_name(c, NAME_FUNCTION, value, &unused);
+    if (pm_str_is(key, "calls"))
+        return read_calls(c, value);
+    if (pm_str_is(key, "fi") || pm_str_is(key, "fe"))
+        return read_name(c, NAME_FILE, value, &c->line_file);
+    if (pm_str_is(key, "fl"))
+        status = read_name(c, NAME_FILE, value, &c->file);
+    else if (pm_str_is(key, "fn"))
+        status = read_name(c, NAME_FUNCTION, value, &c->function);
+    else if (pm_str_is(key, "jump") || pm_str_is(key, "jcnd"))
+        c->is_passed_over = true;
+    else
+        return costs_refuse(c->r, PM_ERR_FORMAT, "'%.*s=' is not known", COSTS_SHOWN(key));
+    if (pm_str_is(key, "fl") || pm_str_is(key, "fn"))
+        c->line_file = c->file;
+    return status;
+}
+
+/* --- costs --- */
 
 /* A number, or relative to the line before: "+3", "-3", "*". */
 static bool read_position(struct pm_str text, uint64_t *position)
@@ -293,12 +315,32 @@ static enum pm_status add_cost(struct callgrind *c, unsigned event, uint64_t val
     return PM_OK;
 }
 
+static enum pm_status add_arc(struct callgrind *c, unsigned event, uint64_t value)
+{
+    if (value > COSTS_VALUE_MAX)
+        return costs_refuse(c->r, PM_ERR_LIMIT, "a cost is larger than %lld",
+                            (long long)COSTS_VALUE_MAX);
+    struct pm_imported_arc *arc = costs_add(&c->r->costs->arcs, sizeof *arc);
+    if (!arc)
+        return costs_no_memory(c->r);
+    *arc = (struct pm_imported_arc){.object = c->object,
+                                    .file = c->file,
+                                    .function = c->function,
+                                    .called_object = c->called_object,
+                                    .called_file = c->called_file,
+                                    .called_function = c->called_function,
+                                    .metric = c->events[event],
+                                    .n_calls = event ? 0 : c->n_calls,
+                                    .value = (int64_t)value};
+    return PM_OK;
+}
+
 /* Positions, then a cost for each event; those missing at the end are 0. */
 static enum pm_status read_costs(struct callgrind *c)
 {
     struct pm_str rest = c->r->line;
-    bool passed_over = c->is_passed_over;
-    c->is_passed_over = false;
+    bool passed_over = c->is_passed_over, is_call = c->is_call;
+    c->is_passed_over = c->is_call = false;
     for (unsigned i = 0; i < c->n_positions; i++) {
         struct pm_str word = next_word(&rest);
         if (!read_position(word, &c->at[i]))
@@ -314,10 +356,16 @@ static enum pm_status read_costs(struct callgrind *c)
                                 c->n_events);
         if (!read_number(word, &value))
             return costs_refuse(c->r, PM_ERR_FORMAT, "'%.*s' is not a cost", COSTS_SHOWN(word));
-        enum pm_status status = value ? add_cost(c, event, value) : PM_OK;
+        enum pm_status status = PM_OK;
+        if (is_call)
+            status = add_arc(c, event, value);
+        else if (value)
+            status = add_cost(c, event, value);
         if (status != PM_OK)
             return status;
     }
+    if (is_call) /* the next call names its own */
+        c->called_object = c->called_file = c->called_function = NULL;
     return PM_OK;
 }
 

@@ -180,6 +180,7 @@ void pm_costs_free(struct pm_costs *costs)
     pm_arena_release(&costs->arena);
     free(costs->costs.items);
     free(costs->metrics.items);
+    free(costs->arcs.items);
     free(costs);
 }
 
@@ -191,6 +192,16 @@ size_t pm_costs_n(const struct pm_costs *costs)
 const struct pm_imported_cost *pm_costs_get(const struct pm_costs *costs, size_t index)
 {
     return (const struct pm_imported_cost *)costs->costs.items + index;
+}
+
+size_t pm_costs_n_arcs(const struct pm_costs *costs)
+{
+    return costs->arcs.n;
+}
+
+const struct pm_imported_arc *pm_costs_arc(const struct pm_costs *costs, size_t index)
+{
+    return (const struct pm_imported_arc *)costs->arcs.items + index;
 }
 
 size_t pm_costs_n_metrics(const struct pm_costs *costs)

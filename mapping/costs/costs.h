@@ -48,6 +48,16 @@ struct pm_imported_cost {
     int64_t value;
 };
 
+/* Calls of one function by another, of callgrind's files: the inclusive cost of a metric. */
+struct pm_imported_arc {
+    const char *object, *file, *function; /* that calls; strings as above */
+    /* object, file: NULL when they are the caller's, too */
+    const char *called_object, *called_file, *called_function;
+    uint32_t metric;
+    uint64_t n_calls; /* of the first metric; 0 in the others */
+    int64_t value;
+};
+
 struct pm_costs;
 
 /* PM_ERR_SYSTEM, PM_ERR_FORMAT, PM_ERR_VERSION, PM_ERR_LIMIT, PM_ERR_MEMORY. */
@@ -62,6 +72,9 @@ void pm_costs_free(struct pm_costs *costs);
  * in the file. */
 size_t pm_costs_n(const struct pm_costs *costs);
 const struct pm_imported_cost *pm_costs_get(const struct pm_costs *costs, size_t index);
+/* As they come in the file, and as often. */
+size_t pm_costs_n_arcs(const struct pm_costs *costs);
+const struct pm_imported_arc *pm_costs_arc(const struct pm_costs *costs, size_t index);
 size_t pm_costs_n_metrics(const struct pm_costs *costs);
 const struct pm_cost_metric *pm_costs_metric(const struct pm_costs *costs, size_t index);
 /* "callgrind-3.19.0", or "user" for the text form. */

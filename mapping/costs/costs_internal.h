@@ -18,6 +18,7 @@ struct pm_costs {
     struct pm_intern *strings;
     struct pm_arena arena;
     struct costs_list costs;   /* struct pm_imported_cost */
+    struct costs_list arcs;    /* struct pm_imported_arc */
     struct costs_list metrics; /* struct pm_cost_metric */
     const char *producer;
 };

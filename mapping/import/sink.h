@@ -59,6 +59,7 @@ struct pm_import_frame {
     /* a guess of the producer's text: only if the function begins so many bytes before it */
     bool is_checked;
     uint64_t function_offset;
+    bool is_exact;   /* the address is that of the instruction, not where a sample found it */
     bool is_caller;  /* the address is where a call returns to */
     bool is_inlined; /* into the frame outside of it */
     bool is_flat;    /* what it calls is not below it: the profile has no stacks */
@@ -66,8 +67,9 @@ struct pm_import_frame {
 };
 
 struct pm_import_arc {
-    uint32_t thread, caller, callee; /* frames */
-    uint64_t n_calls;                /* 0: not known */
+    uint32_t process, thread;
+    uint32_t caller, callee; /* frames */
+    uint64_t n_calls;        /* 0: not known */
 };
 
 struct pm_import_sink {

@@ -467,7 +467,7 @@ static void warn_of_sampling(struct warner *warner)
              "samples unless "
              "--rate 0 is given",
              needing);
-    bool is_import = data->n_executions && !strcmp(data->executions[0].mode, "import");
+    bool is_import = pm_view_is_import(view);
     if (view->only_samples && is_import && has_binaries(data))
         warn(warner, "the profile's program is known by names, debug information and symbols: "
                      "compiled with -fplugin=$(perfmap plugin-path) it has statements and arrays");
@@ -797,7 +797,8 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_data(&warner);
     warn_of_budget(&warner);
     warn_of_no_budget(&warner);
-    if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing)
+    if (view->time_metric == PM_NONE && view->calls_metric != PM_NONE && !view->measured_nothing &&
+        !pm_view_is_import(view))
         warn(&warner,
              "this run has calls only (mode %s), so there are no times: 'perfmap run' samples them "
              "unless --mode count or --rate 0 is given, and --mode exact measures each call",

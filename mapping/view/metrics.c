@@ -320,6 +320,12 @@ static void add_counted(struct pm_view *view)
             view->metrics[view->n_metrics++] = m;
 }
 
+bool pm_view_is_import(const struct pm_view *view)
+{
+    const struct pm_archive_data *data = view->data;
+    return data->n_executions && !strcmp(data->executions[0].mode, "import");
+}
+
 static bool add_measured(struct pm_view *view, const char *const *names)
 {
     for (; *names; names++) {
@@ -363,7 +369,8 @@ enum pm_status pm_view_choose_metrics(struct pm_view *view, struct pm_error *err
              view->time_metric == PM_NONE);
         if (view->time_metric != PM_NONE)
             view->metrics[view->n_metrics++] = view->time_metric;
-        else if (view->calls_metric == PM_NONE || !pm_view_is_measured(graph, view->calls_metric))
+        else if (view->calls_metric == PM_NONE || pm_view_is_import(view) ||
+                 !pm_view_is_measured(graph, view->calls_metric))
             add_counted(view);
         if (view->time_metric == view->cpu_metric && view->wall_metric != PM_NONE &&
             !pm_view_is_fine(view) && !pm_view_is_timed_run(view))

@@ -457,6 +457,8 @@ PM_MUST_CHECK enum pm_status pm_view_choose_time_of_focus(struct pm_view *view,
                                                           struct pm_error *err);
 /* mode exact or trace, but for single nouns */
 bool pm_view_is_timed_run(const struct pm_view *view);
+/* What another tool measured (perfmap import). */
+bool pm_view_is_import(const struct pm_view *view);
 uint32_t pm_view_n_nouns_in(const struct pm_view *view, enum pm_run_mode mode, bool is_asked);
 /* All stays of a noun in one mode, over all processes. */
 struct pm_view_stay {

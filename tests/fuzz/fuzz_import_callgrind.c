@@ -1,0 +1,3 @@
+/* mapping/import/callgrind.c */
+#define FORMAT "callgrind"
+#include "import_fuzz.h"
