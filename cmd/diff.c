@@ -311,11 +311,11 @@ static int refuse_to_fail(struct cmd_parse *parse)
 }
 
 static int run_diff(struct cmd_parse *parse, struct diff_request *request,
-                    const struct pm_compare_input inputs[2])
+                    const struct diff_side sides[2], const struct pm_compare_input inputs[2])
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_comparison *comparison = NULL;
-    enum pm_status status = pm_compare(&request->options, inputs, NULL, &err, &comparison);
+    enum pm_status status = diff_compare(&request->options, sides, inputs, &err, &comparison);
     if (status == PM_ERR_USAGE) {
         int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
         pm_error_release(&err);
@@ -398,11 +398,12 @@ static int run_when(struct cmd_parse *parse, struct diff_request *request,
 }
 
 static int run_request(struct cmd_parse *parse, struct diff_request *request,
-                       const struct pm_compare_input inputs[2])
+                       const struct diff_side sides[2], const struct pm_compare_input inputs[2])
 {
     if (request->when)
         return run_when(parse, request, inputs);
-    return request->search ? run_search(parse, request, inputs) : run_diff(parse, request, inputs);
+    return request->search ? run_search(parse, request, inputs)
+                           : run_diff(parse, request, sides, inputs);
 }
 
 static int diff_main(struct cmd_parse *parse)
@@ -423,7 +424,7 @@ static int diff_main(struct cmd_parse *parse)
     struct diff_side sides[2] = {0};
     int end;
     if (diff_expand(parse, sides, inputs, &end))
-        end = run_request(parse, &request, inputs);
+        end = run_request(parse, &request, sides, inputs);
     diff_release_side(&sides[0]);
     diff_release_side(&sides[1]);
     return end;
