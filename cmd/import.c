@@ -139,6 +139,7 @@ const struct cmd cmd_import = {
         "    perf          perf.data, by running 'perf script'\n"
         "    perf_script   the text that 'perf script' prints\n"
         "    otf2          a folder of Score-P or eztrace, or the NAME.otf2 in it\n"
+        "    tau           a folder of TAU's profile.N.C.T, or of MULTI__*, or one of these files\n"
         "    pprof         protocol buffers of Go and pprof\n"
         "    chrome        JSON of trace events, of uftrace, clang -ftime-trace and others\n"
         "    callgrind     counts by instruction or line, and calls\n"

@@ -6,6 +6,7 @@
 #include "import_trace.h"
 
 #include "binaries.h"
+#include "call_paths.h"
 #include "code.h"
 #include "collector.h"
 #include "contexts.h"
@@ -310,6 +311,18 @@ static unsigned flags_of(const struct pm_import_frame *frame)
     return frame->is_entered ? 0 : CONTEXT_SAMPLED;
 }
 
+/* Of a function with a name only nobody can say whether it calls anything. */
+static enum pm_status mark_flat(struct sink *s, const struct collect_code *code)
+{
+    enum pm_status status = collect_mark_lacking(s->c, code->whole);
+    for (uint32_t i = 0; i < code->n_functions; i++) {
+        if (status != PM_OK)
+            return status;
+        status = collect_mark_lacking(s->c, code->functions[i]);
+    }
+    return status;
+}
+
 static enum pm_status sink_frame(struct pm_import_sink *calls, const struct pm_import_frame *frame,
                                  uint32_t *ret_frame)
 {
@@ -328,6 +341,10 @@ static enum pm_status sink_frame(struct pm_import_sink *calls, const struct pm_i
     if (status != PM_OK)
         return status;
     struct collect_code code = *collect_code(s->c, made.code);
+    if (frame->is_flat && frame->kind == PM_IMPORT_NO_ADDRESS)
+        status = mark_flat(s, collect_code(s->c, made.steps));
+    if (status != PM_OK)
+        return status;
     if (frame->is_caller)
         status = find_loop(s, &code, &made.loop);
     frames[s->n_frames] = made;

@@ -1,0 +1,3 @@
+/* mapping/import/tau.c */
+#define FORMAT "tau"
+#include "import_fuzz.h"
