@@ -30,6 +30,7 @@ enum {
     OPT_BINS,
     OPT_FAIL,
     OPT_LIMIT,
+    OPT_HTML,
     OPT_CSV
 };
 
@@ -44,6 +45,7 @@ struct diff_request {
     char map_texts[MOST_MAPS][MAP_BYTES];
     enum pm_runner over;
     enum pm_search_summary summary;
+    const char *html; /* the page, into that file; NULL: text */
     const char *progress;
     uint64_t n_bins;
     bool limit_given, csv, fails, by_given, summary_given, all, when;
@@ -115,6 +117,24 @@ static bool take_search_option(struct cmd_parse *parse, int key, struct diff_req
     return true;
 }
 
+/* What is written, and how it is to look. */
+static void take_output(struct cmd_parse *parse, struct diff_request *request, int key)
+{
+    switch (key) {
+    case OPT_LIMIT:
+        request->limit_given = cmd_number(parse, UINT32_MAX, &request->show.limit);
+        break;
+    case OPT_HTML:
+        request->html = parse->value;
+        break;
+    case OPT_CSV:
+        request->csv = true;
+        break;
+    default:
+        cmd_take_look(parse, key, &request->look);
+    }
+}
+
 static bool read_options(struct cmd_parse *parse, struct diff_request *request)
 {
     struct pm_view_options *view = &request->options.view;
@@ -154,15 +174,9 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
         case OPT_FAIL:
             request->fails = true;
             break;
-        case OPT_LIMIT:
-            request->limit_given = cmd_number(parse, UINT32_MAX, &request->show.limit);
-            break;
-        case OPT_CSV:
-            request->csv = true;
-            break;
         default:
             if (!take_search_option(parse, key, request))
-                cmd_take_look(parse, key, &request->look);
+                take_output(parse, request, key);
         }
     return !parse->failed;
 }
@@ -250,11 +264,12 @@ static bool check_search(struct cmd_parse *parse, const struct diff_request *req
     const char *option = option_of_search(request);
     if (!request->search && option)
         cmd_usage_error(parse, "option '--%s' is one of '--search METRIC'", option);
-    else if (request->search && (request->by_given || request->options.view.metrics))
+    else if (request->search &&
+             (request->options.view.metrics || (request->by_given && !request->html)))
         cmd_usage_error(parse,
                         "'--search' takes the metric, and looks along all hierarchies: leave '%s' "
                         "out",
-                        request->by_given ? "--by" : "--metric");
+                        request->options.view.metrics ? "--metric" : "--by");
     else if (request->search && strchr(request->search, ','))
         cmd_usage_error(parse, "one metric at a time, not '%.200s'", request->search);
     else if (request->summary_given && !request->over)
@@ -271,6 +286,18 @@ static bool check_when(struct cmd_parse *parse, const struct diff_request *reque
         cmd_usage_error(parse, "options '--when' and '--search' cannot be combined: choose one");
     else if (request->when && request->fails)
         cmd_usage_error(parse, "'--fail' goes without '--when'");
+    return !parse->failed;
+}
+
+/* A page has rows, call paths and all numbers. */
+static bool check_page(struct cmd_parse *parse, const struct diff_request *request)
+{
+    bool has_form = parse->json || request->csv || request->limit_given;
+    if (request->html && (has_form || request->options.view.tree))
+        cmd_usage_error(parse, "'--html' writes a page with all rows and call paths: leave "
+                               "'--json', '--csv', '--limit' and '--tree' out");
+    else if (request->html && (request->when || request->over))
+        cmd_usage_error(parse, "'--when' and '--over' are not on the page yet: leave '--html' out");
     return !parse->failed;
 }
 
@@ -311,11 +338,11 @@ static int refuse_to_fail(struct cmd_parse *parse)
 }
 
 static int run_diff(struct cmd_parse *parse, struct diff_request *request,
-                    const struct pm_compare_input inputs[2])
+                    const struct diff_side sides[2], const struct pm_compare_input inputs[2])
 {
     struct pm_error err = PM_ERROR_INIT;
     struct pm_comparison *comparison = NULL;
-    enum pm_status status = pm_compare(&request->options, inputs, NULL, &err, &comparison);
+    enum pm_status status = diff_compare(&request->options, sides, inputs, &err, &comparison);
     if (status == PM_ERR_USAGE) {
         int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
         pm_error_release(&err);
@@ -397,12 +424,39 @@ static int run_when(struct cmd_parse *parse, struct diff_request *request,
     return cmd_stdout_done(parse, CMD_DONE);
 }
 
-static int run_request(struct cmd_parse *parse, struct diff_request *request,
-                       const struct pm_compare_input inputs[2])
+static int run_page(struct cmd_parse *parse, struct diff_request *request,
+                    const struct pm_compare_input inputs[2])
 {
+    struct pm_error err = PM_ERROR_INIT;
+    struct pm_search_options search = {.compare = request->options, .all = request->all};
+    struct diff_parts parts;
+    if (request->search)
+        search.compare.view.metrics = request->options.view.metrics = request->search;
+    search.compare.view.by = PM_VIEW_BY_LOOP;
+    enum pm_status status = diff_write_page(&request->options, request->search ? &search : NULL,
+                                            inputs, request->html, &err, &parts);
+    int end = !status && request->fails && got_worse(parts.flat) ? DIFF_WORSE : CMD_DONE;
+    if (status == PM_ERR_USAGE) {
+        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
+        pm_error_release(&err);
+    } else if (status) {
+        end = cmd_fail(parse, &err);
+    } else if (request->fails && !parts.flat->is_judged) {
+        end = refuse_to_fail(parse);
+    }
+    diff_release_parts(&parts);
+    return end;
+}
+
+static int run_request(struct cmd_parse *parse, struct diff_request *request,
+                       const struct diff_side sides[2], const struct pm_compare_input inputs[2])
+{
+    if (request->html)
+        return run_page(parse, request, inputs);
     if (request->when)
         return run_when(parse, request, inputs);
-    return request->search ? run_search(parse, request, inputs) : run_diff(parse, request, inputs);
+    return request->search ? run_search(parse, request, inputs)
+                           : run_diff(parse, request, sides, inputs);
 }
 
 static int diff_main(struct cmd_parse *parse)
@@ -414,7 +468,8 @@ static int diff_main(struct cmd_parse *parse)
         .n_behind = n_behind_dashes(parse)};
     struct pm_compare_input inputs[2];
     if (!read_options(parse, &request) || !check(parse, &request) ||
-        !check_search(parse, &request) || !check_when(parse, &request))
+        !check_search(parse, &request) || !check_when(parse, &request) ||
+        !check_page(parse, &request))
         return CMD_USAGE;
     if (!find_sides(parse, &request, inputs))
         return CMD_USAGE;
@@ -423,7 +478,7 @@ static int diff_main(struct cmd_parse *parse)
     struct diff_side sides[2] = {0};
     int end;
     if (diff_expand(parse, sides, inputs, &end))
-        end = run_request(parse, &request, inputs);
+        end = run_request(parse, &request, sides, inputs);
     diff_release_side(&sides[0]);
     diff_release_side(&sides[1]);
     return end;
@@ -472,6 +527,9 @@ static const struct cmd_option diff_options[] = {
     {OPT_FAIL, "fail", "slower", "end with status 3 when a row or the total got slower, or more"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
+    {OPT_HTML, "html", "FILE",
+     "write a page for browsers into this file: rows with the points of all runs, call paths as a "
+     "differential flame graph, and what --search found; it asks nothing of the network"},
     {CMD_KEY_JSON, "json", NULL, "print JSON, with the value of each run"},
     {OPT_CSV, "csv", NULL, "print CSV"},
     CMD_LOOK_OPTIONS,
@@ -485,6 +543,8 @@ static const struct cmd_example diff_examples[] = {
     {"perfmap diff old.perfmap new.perfmap", "what changed, though lines moved"},
     {"perfmap diff --by statement old*.perfmap -- new*.perfmap",
      "several runs of each: slower, faster, the same, or cannot tell"},
+    {"perfmap diff --html diff.html old*.perfmap -- new*.perfmap",
+     "all of it as one file, to look at in a browser, or to send"},
     {"perfmap diff --search cpu_ns old*.perfmap -- new*.perfmap",
      "in which code, data and ranks they differ"},
     {"perfmap diff 'exp?build=old' 'exp?build=new'",

@@ -11,18 +11,40 @@
 
 #include "cmd/core/cmd.h"
 
-#include "mapping/compare/compare.h"
+#include "mapping/compare/search.h"
+#include "mapping/experiment/experiment.h"
 
 /* The archives of a side: operands, and members of those that are selections. */
 struct diff_side {
     char **paths; /* owned */
     uint32_t n, cap;
+    /* of the last operand that is a selection; NULL: none is */
+    struct pm_experiment *experiment;
+    struct pm_experiment_selection chosen;
 };
 
 /* Puts archives in the place of "E?SELECTION". false: it was told why not, and *ret_exit has the
  * status. */
 bool diff_expand(struct cmd_parse *parse, struct diff_side sides[2],
                  struct pm_compare_input inputs[2], int *ret_exit);
+/* What an experiment keeps of its members does without their archives. */
+PM_MUST_CHECK enum pm_status diff_compare(const struct pm_compare_options *options,
+                                          const struct diff_side sides[2],
+                                          const struct pm_compare_input inputs[2],
+                                          struct pm_error *err, struct pm_comparison **ret);
 void diff_release_side(struct diff_side *side);
+
+/* diff_page.c: what a page has; to be released also after an error. */
+struct diff_parts {
+    struct pm_comparison *flat, *tree;
+    struct pm_search *search; /* NULL: none was asked for */
+};
+/* search: NULL: none. Errors as of pm_compare, and of the file. */
+PM_MUST_CHECK enum pm_status diff_write_page(const struct pm_compare_options *options,
+                                             const struct pm_search_options *search,
+                                             const struct pm_compare_input inputs[2],
+                                             const char *path, struct pm_error *err,
+                                             struct diff_parts *ret_parts);
+void diff_release_parts(struct diff_parts *parts);
 
 #endif

@@ -1,8 +1,6 @@
 /* Operands of `perfmap diff` that are members of experiments. */
 #include "diff.h"
 
-#include "mapping/experiment/experiment.h"
-
 static bool add_path(struct diff_side *side, const char *path)
 {
     char **paths = pm_grow_array(side->paths, side->n, &side->cap, 16, sizeof *paths);
@@ -32,26 +30,30 @@ static bool add_members(struct diff_side *side, const struct pm_experiment *expe
     return true;
 }
 
+static void release_experiment(struct diff_side *side)
+{
+    pm_experiment_close(side->experiment);
+    free(side->chosen.items);
+    side->experiment = NULL;
+    side->chosen = (struct pm_experiment_selection){0};
+}
+
 static enum pm_status add_selected(struct diff_side *side, const char *path, const char *operand,
                                    const char *selection, struct pm_error *err)
 {
-    struct pm_experiment *experiment;
-    struct pm_experiment_selection chosen;
-    enum pm_status status = pm_experiment_open(path, err, &experiment);
+    release_experiment(side);
+    enum pm_status status = pm_experiment_open(path, err, &side->experiment);
     if (status != PM_OK)
         return status;
-    status = pm_experiment_select(experiment, selection, err, &chosen);
+    status = pm_experiment_select(side->experiment, selection, err, &side->chosen);
     if (status != PM_OK)
-        goto out;
+        return status;
     uint32_t n = side->n;
-    if (!add_members(side, experiment, &chosen))
-        status = pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-    else if (side->n == n)
-        status = pm_error_set(err, PM_ERR_USAGE, "'%s' has no member that can be read", operand);
-    free(chosen.items);
-out:
-    pm_experiment_close(experiment);
-    return status;
+    if (!add_members(side, side->experiment, &side->chosen))
+        return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
+    if (side->n == n)
+        return pm_error_set(err, PM_ERR_USAGE, "'%s' has no member that can be read", operand);
+    return PM_OK;
 }
 
 static enum pm_status add_operand(struct diff_side *side, const char *operand, struct pm_error *err)
@@ -90,8 +92,35 @@ bool diff_expand(struct cmd_parse *parse, struct diff_side sides[2],
     return true;
 }
 
+/* Both sides are of one experiment, as it was when the first was looked at, and of nothing else. */
+static bool is_of_one(const struct diff_side sides[2], const struct pm_compare_input inputs[2])
+{
+    const struct pm_experiment *a = sides[0].experiment, *b = sides[1].experiment;
+    return a && b && inputs[0].n_paths <= sides[0].chosen.n &&
+           inputs[1].n_paths <= sides[1].chosen.n && !strcmp(a->path, b->path) &&
+           a->n_members == b->n_members &&
+           a->members[a->n_members - 1].id == b->members[b->n_members - 1].id;
+}
+
+enum pm_status diff_compare(const struct pm_compare_options *options,
+                            const struct diff_side sides[2],
+                            const struct pm_compare_input inputs[2], struct pm_error *err,
+                            struct pm_comparison **ret)
+{
+    *ret = NULL;
+    if (is_of_one(sides, inputs)) {
+        const struct pm_experiment_selection chosen[2] = {sides[0].chosen, sides[1].chosen};
+        enum pm_status status =
+            pm_experiment_compare(sides[0].experiment, options, chosen, err, ret);
+        if (status != PM_OK || *ret)
+            return status;
+    }
+    return pm_compare(options, inputs, NULL, err, ret);
+}
+
 void diff_release_side(struct diff_side *side)
 {
+    release_experiment(side);
     for (uint32_t i = 0; i < side->n; i++)
         free(side->paths[i]);
     free(side->paths);

@@ -104,6 +104,9 @@ async function embedded(name, number) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer());
 }
 
+// A chunk of the file that is JSON.
+export const embeddedText = async (name, number) => JSON.parse(new TextDecoder().decode(await embedded(name, number)));
+
 export async function ask(address, options = {}) {
   const answer = await fetch(address, {cache: "no-store", ...options});
   if (!answer.ok) throw new Error(await answer.text());

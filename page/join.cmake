@@ -1,8 +1,10 @@
-# Joins the page's modules, style and skeleton into one file: cmake -DSOURCE=page -DOUT=page.html -P join.cmake
+# Joins a page's modules, styles and skeleton into one file:
+# cmake -DSOURCE=page -DOUT=page.html -DMODULES=a,b -DSTYLES=style -DSKELETON=page.html -P join.cmake
 #
-# The modules are named in the order in which they need each other. They see each other's names, so
-# that their imports and the word export go, and no two of them may have the same name at the top.
-set(modules bytes sums times model dom format table state columns picture ask costs where source flame levels locations overview strip trace timeline main)
+# Modules see each other's names, so that their imports and the word export go, and no two of them
+# may have the same name at the top.
+string(REPLACE "," ";" modules "${MODULES}")
+string(REPLACE "," ";" styles "${STYLES}")
 
 set(code "")
 foreach(module ${modules})
@@ -16,8 +18,12 @@ foreach(module ${modules})
     string(REGEX REPLACE "([;{,])\n" "\\1" text "${text}")
     string(APPEND code "// --- ${module}.js ---\n${text}\n")
 endforeach()
-file(READ ${SOURCE}/style.css style)
-file(READ ${SOURCE}/page.html page)
+set(style "")
+foreach(name ${styles})
+    file(READ ${SOURCE}/${name}.css text)
+    string(APPEND style "${text}")
+endforeach()
+file(READ ${SOURCE}/${SKELETON} page)
 string(REGEX REPLACE "\n +" "\n" style "${style}")
 string(REGEX REPLACE " *([:;,{}]) *" "\\1" style "${style}")
 string(REGEX REPLACE "([;}])\n" "\\1" style "${style}")

@@ -14,6 +14,7 @@ import {renderFlame} from "./flame.js";
 import {renderLevels} from "./levels.js";
 import {renderTimeline} from "./timeline.js";
 import {renderLocations, spreadOf} from "./locations.js";
+import {$, chooseLook, fail, quoted, say} from "./frame.js";
 import {commandOfInterval, makeStrip} from "./strip.js";
 
 // Each view is {title, key, render(app, container)}; others may be added here.
@@ -28,20 +29,6 @@ const VIEWS = new Map([
   ["locations", {title: "Locations", key: "8", render: renderLocations}],
   ["ask", {title: "Ask", key: "7", render: renderAsk}],
 ]);
-
-const $ = (id) => document.getElementById(id);
-
-function say(text) {
-  const place = $("said");
-  place.textContent = text;
-  place.hidden = false;
-  clearTimeout(say.timer);
-  say.timer = setTimeout(() => { place.hidden = true; }, 4000);
-}
-
-function quoted(text) {
-  return /^[\w./:,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 // Views that `perfmap report` has, too, and foci that it takes by name: none of machine code.
 const PRINTED = new Set(["overview", "costs"]);
@@ -93,11 +80,6 @@ function drawTabs(app) {
   $(`tab-${app.state.tab}`)?.scrollIntoView({block: "nearest", inline: "nearest"});
 }
 
-function chooseLook() {
-  const root = document.documentElement, isDark = () => (root.dataset.look ? root.dataset.look === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
-  $("look").addEventListener("click", () => { root.dataset.look = isDark() ? "light" : "dark"; });
-}
-
 function takeKeys(app) {
   addEventListener("resize", () => [...(app.tables ?? []), app.strip].forEach((part) => part.resize()));
   addEventListener("keydown", (event) => {
@@ -113,11 +95,6 @@ function takeKeys(app) {
     else if (event.key === "t") app.strip.focus();
     else if (event.key === "Escape" && (app.state.nouns.length || app.state.on)) app.change({nouns: [], on: ""});
   });
-}
-
-function fail(error) {
-  console.error(error);
-  fill($("view"), el("section", {class: "card warnings bad"}, el("h2", {}, "The page cannot show this"), el("p", {}, error.message ?? String(error))));
 }
 
 async function start() {

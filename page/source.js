@@ -4,7 +4,7 @@ import {ownOf, primaryOf, shareOf} from "./model.js";
 import {amountText, metricTitle, numberText, percentText, unitOfTotal} from "./format.js";
 import {chooseMetric, chooseRule, details, metricsOf, ruleOf} from "./costs.js";
 import {el, fill, selectOf} from "./dom.js";
-import {finderOf} from "./columns.js";
+import {finderOf} from "./find.js";
 import {makeTable} from "./table.js";
 
 // Rows of the sheet by line: those of one line, and sets. Members' files and lines are their nouns'.

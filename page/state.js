@@ -4,6 +4,8 @@
 //     app.change({tab: "costs", by: "array"});
 //     app.focus; // for model.js
 
+import {readAddress, writeAddress} from "./address.js";
+
 const DEFAULTS = {
   tab: "overview", level: "source", by: "loop", shape: "flat", rule: "merge", metric: "", nouns: [], on: "", find: "", sort: "", columns: "",
   bounds: "", file: "", line: 0, row: "", axes: "", across: "", from: 0, to: 0, strip: "", window: "", slice: "", ask: "", at: "",
@@ -11,22 +13,11 @@ const DEFAULTS = {
 const NUMBERS = new Set(["line", "from", "to"]);
 
 function read(hash) {
-  const state = {...DEFAULTS, nouns: []};
-  for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
-    if (key === "focus") state.nouns = value.split(".").map(Number).filter(Number.isInteger);
-    else if (key in DEFAULTS) state[key] = NUMBERS.has(key) ? Number(value) : value;
-  }
-  return state;
+  const {focus, ...state} = readAddress(hash, {...DEFAULTS, focus: ""}, NUMBERS);
+  return {...state, nouns: focus ? focus.split(".").map(Number).filter(Number.isInteger) : []};
 }
 
-function write(state) {
-  const out = new URLSearchParams();
-  for (const [key, value] of Object.entries(state)) {
-    if (key === "nouns") value.length && out.set("focus", value.join("."));
-    else if (value !== DEFAULTS[key]) out.set(key, value);
-  }
-  return "#" + out;
-}
+const write = ({nouns, ...state}) => writeAddress({...state, focus: nouns.join(".")}, DEFAULTS);
 
 // "rank:3" as threads: positions of runners are stable within an archive.
 function threadsOf(archive, on) {

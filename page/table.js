@@ -4,7 +4,7 @@
 //     table.show({n, parentOf, order}); // order: positions of rows, as they are to stand
 //     parent.append(table.element);
 //
-// A column is {key, title, help, isName, cell(i) -> {text, mark, title, share, class}}. Keys: arrows move
+// A column is {key, title, help, isName, cell(i) -> {text or node, mark, title, share, kind}}. Keys: arrows move
 // and open, Home and End, Enter chooses, * opens all below.
 
 import {el, fill} from "./dom.js";
@@ -68,14 +68,14 @@ export function makeTable({label, columns: firstColumns, onChoose, isChosen, onS
   }
 
   function drawCell(column, i) {
-    const {text = "", mark = "", title, share, kind, badges, heat} = column.cell(i);
+    const {text = "", mark = "", title, share, kind = "", badges, heat, node} = column.cell(i);
     if (!column.isName) {
-      const cell = el("div", {class: `cell ${column.text ? "words" : "number"}`, role: "gridcell", title}, mark ? el("span", {class: "mark"}, mark) : null, text);
+      const cell = el("div", {class: `cell ${column.text ? "words" : "number"} ${kind}`, role: "gridcell", title}, mark ? el("span", {class: "mark"}, mark) : null, node ?? text);
       if (share !== undefined && share > 0) cell.append(el("i", {class: "bar", style: {"--share": `${Math.min(100, share)}%`}}));
       return cell;
     }
     const below = children?.of[i];
-    return el("div", {class: `cell name ${kind ?? ""}`, role: "gridcell", title: title ?? text, style: {"--depth": String(depth?.[i] ?? 0), "--heat": heat ? `${Math.round(100 * heat)}%` : "0%"}},
+    return el("div", {class: `cell name ${kind}`, role: "gridcell", title: title ?? text, style: {"--depth": String(depth?.[i] ?? 0), "--heat": heat ? `${Math.round(100 * heat)}%` : "0%"}},
       children ? el("span", {class: "twist", "data-twist": below ? "yes" : null, "aria-hidden": "true"}, below ? (isOpen(i) ? "▾" : "▸") : "") : null,
       el("span", {class: "text"}, text), ...(badges ?? []).map((b) => el("span", {class: "badge", title: b.title}, b.text)));
   }

@@ -2,7 +2,7 @@
 // enough, and elsewhere whose time each step was, exactly. Zoom and pan by mouse and keys.
 
 import {CALL_BEGIN_CUT, CALL_CUT, CALL_GOES_ON, addShares, lowerBound, openTrace, stepsOf} from "./trace.js";
-import {finderOf} from "./columns.js";
+import {finderOf} from "./find.js";
 import {pictureOfCanvas, saveLinks} from "./picture.js";
 import {copyText, el, fill, link, segments} from "./dom.js";
 import {amountText, countText, csvOf, percentText} from "./format.js";

@@ -392,16 +392,17 @@ static void put_side(const struct table *t, int side)
     pm_buf_release(&text);
 }
 
+const char show_diff_few_runs[] =
+    "with fewer than 4 runs on each side nobody knows what is noise: differences are shown, and "
+    "nothing is said of them";
+
 static void put_notes(const struct table *t)
 {
     for (uint32_t i = 0; i < t->c->n_notes; i++)
         show_put_wrapped(&t->term, t->out, "  note: ", t->c->notes[i]);
     const char *few = t->options->few_runs;
     if (!t->c->is_judged)
-        show_put_wrapped(&t->term, t->out, "  note: ",
-                         few ? few
-                             : "with fewer than 4 runs on each side nobody knows what is noise: "
-                               "differences are shown, and nothing is said of them");
+        show_put_wrapped(&t->term, t->out, "  note: ", few ? few : show_diff_few_runs);
     if (t->c->n_fine) {
         char text[160];
         snprintf(text, sizeof text,

@@ -38,6 +38,8 @@ PM_MUST_CHECK bool show_diff_choose(const struct pm_comparison *comparison, uint
                                     struct show_diff_rows *ret);
 void show_diff_rows_release(struct show_diff_rows *rows);
 
+/* What is said of fewer runs than verdicts take. */
+extern const char show_diff_few_runs[];
 /* What the metric is called above a table. */
 const char *show_diff_metric(const struct pm_comparison *comparison);
 /* Parts of the above, for what has rows of a comparison in JSON of its own: a member, or with key

@@ -1,77 +1,13 @@
-/* The page with its data as one file. The data are base64 in script elements of a type that no
- * browser runs, so that no name of an archive can end them. */
+/* The page of an archive, with its data as one file. */
 #include "html.h"
 
+#include "html_file.h"
 #include "page_timeline.h"
 
 #include "mapping/base/threads.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <zlib.h>
-
-/* The build makes this file depend on it. */
-__asm__(".section .rodata\n"
-        ".globl show_html_template\n"
-        ".hidden show_html_template\n"
-        "show_html_template:\n"
-        ".incbin \"" PERFMAP_PAGE "\"\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const char show_html_template[];
-
-enum { PART_BYTES = 24 << 20 }; /* 32 MB in base64 */
-
-static const char file_policy[] = "default-src 'none'; script-src 'unsafe-inline'; "
-                                  "style-src 'unsafe-inline'; img-src data: blob:; base-uri "
-                                  "'none'; form-action 'none'";
-static const char served_policy[] = "default-src 'none'; script-src 'unsafe-inline'; "
-                                    "style-src 'unsafe-inline'; img-src data: blob:; connect-src "
-                                    "'self'; base-uri 'none'; form-action 'none'";
-
-static void add_base64(struct pm_buf *out, const unsigned char *bytes, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char block[4096];
-    size_t filled = 0;
-    for (size_t i = 0; i < n; i += 3) {
-        size_t left = n - i;
-        unsigned char three[3] = {0};
-        memcpy(three, bytes + i, left < 3 ? left : 3);
-        uint32_t word = (uint32_t)three[0] << 16 | (uint32_t)three[1] << 8 | three[2];
-        for (int digit = 0; digit < 4; digit++)
-            block[filled++] = digits[word >> (18 - 6 * digit) & 63];
-        if (left < 3)
-            memcpy(block + filled - (3 - left), "==", 3 - left);
-        if (filled == sizeof block) {
-            pm_buf_add(out, block, filled);
-            filled = 0;
-        }
-    }
-    pm_buf_add(out, block, filled);
-}
-
-/* name: "chunk", or "part" of what the same chunk of an interval has. */
-static void add_chunk(struct pm_buf *out, const char *name, uint32_t number,
-                      const struct pm_buf *bytes)
-{
-    uint32_t part = 0;
-    for (size_t at = 0; at < bytes->len || part == 0; at += PART_BYTES, part++) {
-        size_t n = bytes->len - at < PART_BYTES ? bytes->len - at : PART_BYTES;
-        pm_buf_printf(out,
-                      "<script type=\"application/octet-stream\" id=\"%s-%u-%u\" "
-                      "data-bytes=\"%zu\">",
-                      name, number, part, n);
-        add_base64(out, (const unsigned char *)bytes->data + at, n);
-        pm_buf_add_str(out, "</script>\n");
-    }
-}
-
-/* --- the template --- */
-
-struct marker {
-    const char *text, *with; /* NULL: chunks */
-};
 
 struct chunks {
     struct pm_buf *whole, *parts; /* [n]; of an interval: empty where there is none */
@@ -82,36 +18,18 @@ struct chunks {
 static void add_chunks(struct pm_buf *out, const struct chunks *chunks)
 {
     for (uint32_t i = 0; i < chunks->n; i++) {
-        add_chunk(out, "chunk", i, &chunks->whole[i]);
+        show_html_add_chunk(out, "chunk", i, &chunks->whole[i]);
         if (chunks->parts[i].len)
-            add_chunk(out, "part", i, &chunks->parts[i]);
+            show_html_add_chunk(out, "part", i, &chunks->parts[i]);
     }
     if (chunks->timeline.len)
-        add_chunk(out, "timeline", 0, &chunks->timeline);
-}
-
-static void add_page(struct pm_buf *out, bool is_served, const struct chunks *chunks)
-{
-    const struct marker markers[] = {{"@SERVED@", is_served ? "yes" : "no"},
-                                     {"@POLICY@", is_served ? served_policy : file_policy},
-                                     {"<!--@DATA@-->", NULL}};
-    const char *at = show_html_template;
-    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
-        const char *found = strstr(at, markers[i].text);
-        PM_ASSERT(found);
-        pm_buf_add(out, at, (size_t)(found - at));
-        if (markers[i].with)
-            pm_buf_add_str(out, markers[i].with);
-        else
-            add_chunks(out, chunks);
-        at = found + strlen(markers[i].text);
-    }
-    pm_buf_add_str(out, at);
+        show_html_add_chunk(out, "timeline", 0, &chunks->timeline);
 }
 
 bool show_html_served(struct pm_buf *ret_html)
 {
-    add_page(ret_html, true, &(struct chunks){0});
+    show_html_begin(ret_html, SHOW_HTML_REPORT, true);
+    show_html_end(ret_html, SHOW_HTML_REPORT);
     return !ret_html->failed;
 }
 
@@ -127,22 +45,6 @@ struct work {
     atomic_ullong n_bytes;
 };
 
-/* As `deflate` of browsers' DecompressionStream reads it (RFC 1950): fast, for columns of numbers
- * get hardly smaller by more work. False: memory ended. */
-static bool pack(struct pm_buf *bytes)
-{
-    uLongf len = compressBound(bytes->len);
-    unsigned char *packed = pm_alloc_array(len, 1);
-    bool good = packed && compress2(packed, &len, (const unsigned char *)bytes->data, bytes->len,
-                                    Z_BEST_SPEED) == Z_OK;
-    if (good) {
-        pm_buf_release(bytes);
-        pm_buf_add(bytes, packed, len);
-    }
-    free(packed);
-    return good && !bytes->failed;
-}
-
 static enum pm_status make_chunk(struct work *work, uint32_t i)
 {
     struct pm_buf *whole = &work->chunks.whole[i], *part = &work->chunks.parts[i];
@@ -153,7 +55,7 @@ static enum pm_status make_chunk(struct work *work, uint32_t i)
     atomic_fetch_add(&work->n_bytes, whole->len + part->len);
     if (status != PM_OK)
         return status;
-    return pack(whole) && (!part->len || pack(part)) ? PM_OK : PM_ERR_MEMORY;
+    return show_html_pack(whole) && (!part->len || show_html_pack(part)) ? PM_OK : PM_ERR_MEMORY;
 }
 
 static void take_chunks(void *context, unsigned number)
@@ -213,7 +115,7 @@ static enum pm_status make_timeline(const struct show_page *page, struct pm_erro
     show_timeline_close(line);
     if (status != PM_OK)
         return status;
-    return pack(ret_bytes) ? PM_OK : PM_ERR_MEMORY;
+    return show_html_pack(ret_bytes) ? PM_OK : PM_ERR_MEMORY;
 }
 
 static bool begin_work(struct work *work)
@@ -261,7 +163,9 @@ enum pm_status show_html_write(struct show_page *page, bool embeds_sources, uint
     status = make_timeline(page, err, &work.chunks.timeline);
     if (status != PM_OK)
         goto out;
-    add_page(ret_html, false, &work.chunks);
+    show_html_begin(ret_html, SHOW_HTML_REPORT, false);
+    add_chunks(ret_html, &work.chunks);
+    show_html_end(ret_html, SHOW_HTML_REPORT);
     if (ret_html->failed)
         status = PM_ERR_MEMORY;
 out:

@@ -148,6 +148,9 @@ void pm_comparison_free(struct pm_comparison *comparison);
  * in arena. "": it was measured well; NULL: memory. */
 const char *pm_compare_why_poor(const struct pm_view *view, struct pm_arena *arena);
 
+/* Nanoseconds between samples; 0: there are none. */
+int64_t pm_compare_period(const struct pm_archive_data *data);
+
 /* verdict.c: means, intervals and verdicts of rows that have cells; their order. */
 PM_MUST_CHECK enum pm_status pm_compare_judge(struct pm_comparison *comparison,
                                               struct pm_error *err);

@@ -68,7 +68,7 @@ static enum pm_status choose_metric(struct compare *c, const struct pm_view *vie
 
 /* --- runs --- */
 
-static int64_t period_of(const struct pm_archive_data *data)
+int64_t pm_compare_period(const struct pm_archive_data *data)
 {
     int64_t period_ns = 0;
     for (uint32_t i = 0; i < data->n_samplings; i++)
@@ -90,7 +90,7 @@ static enum pm_status describe_run(struct compare *c, const struct pm_view *view
                                    .poor = pm_compare_why_poor(view, &c->to->arena),
                                    .slow_down_pct = facts.slow_down_pct,
                                    .mode = keep(c, facts.mode),
-                                   .period_ns = period_of(view->data),
+                                   .period_ns = pm_compare_period(view->data),
                                    .command = keep(c, view->data->executions[0].command)};
     if (!run->poor || !run->mode || !run->command)
         return compare_no_memory(c);

@@ -316,6 +316,11 @@ static double known(double value)
     return isnan(value) ? 0 : fabs(value);
 }
 
+static const char *place_of(const struct pm_compare_row *row, int side)
+{
+    return row->places[side] ? row->places[side] : "";
+}
+
 static int compare_rows(const void *a_pointer, const void *b_pointer)
 {
     const struct pm_compare_row *a = a_pointer, *b = b_pointer;
@@ -327,7 +332,10 @@ static int compare_rows(const void *a_pointer, const void *b_pointer)
     double size_b = known(b->means[0]) + known(b->means[1]);
     if (size_a != size_b)
         return size_a > size_b ? -1 : 1;
-    return strcmp(a->what, b->what);
+    int by_name = strcmp(a->what, b->what);
+    for (int side = 0; side < 2 && !by_name; side++)
+        by_name = strcmp(place_of(a, side), place_of(b, side));
+    return by_name;
 }
 
 /* --- all of it --- */

@@ -1,9 +1,7 @@
 /* What an experiment knows of an archive: read once, when it becomes a member. */
-#include "experiment_internal.h"
+#include "cells.h"
 
-#include "mapping/compare/build.h"
-#include "mapping/compare/compare.h"
-
+#include <math.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -13,6 +11,7 @@ struct adding {
     const char *path;
     struct stat before;
     int64_t sum, build, member;
+    struct pm_archive_data *data;
     const struct pm_view *view;
 };
 
@@ -169,6 +168,37 @@ static enum pm_status write_member(struct adding *a, const char *name, const cha
     return find_number(a, "SELECT id FROM members WHERE sum = ?", a->sum, &a->member);
 }
 
+/* What a report of it shows first; "" nothing. */
+static const char *metric_of(const struct pm_view *view)
+{
+    pm_index metric =
+        view->primary == view->n_metrics ? view->calls_metric : view->metrics[view->primary];
+    return metric == PM_NONE ? "" : view->data->graph->metrics[metric].name;
+}
+
+static enum pm_status write_run(const struct adding *a)
+{
+    struct pm_view_facts facts = pm_view_facts(a->view);
+    char pct[32] = "";
+    if (!isnan(facts.slow_down_pct))
+        snprintf(pct, sizeof pct, "%.17g", facts.slow_down_pct);
+    return experiment_do(
+        a->experiment, a->err, "INSERT OR REPLACE INTO runs VALUES(?, CAST(? AS REAL), ?, ?)",
+        "inis", a->member, *pct ? pct : NULL, pm_compare_period(a->view->data), metric_of(a->view));
+}
+
+static enum pm_status write_cells(struct adding *a)
+{
+    const struct experiment_archive archive = {a->path, a->data, a->member, a->build,
+                                               metric_of(a->view)};
+    enum pm_status status =
+        experiment_do(a->experiment, a->err, "DELETE FROM cells WHERE member = ?", "i", a->member);
+    if (status != PM_OK)
+        return status;
+    status = write_run(a);
+    return status != PM_OK ? status : experiment_add_cells(a->experiment, &archive, a->err);
+}
+
 static enum pm_status write_all(struct adding *a, const char *name, const char *poor,
                                 const struct pm_experiment_set *sets, uint32_t n)
 {
@@ -181,7 +211,7 @@ static enum pm_status write_all(struct adding *a, const char *name, const char *
     status = add_attributes(a);
     for (uint32_t i = 0; i < n && !status; i++)
         status = pm_experiment_set(a->experiment, a->member, &sets[i], a->err);
-    return status;
+    return status != PM_OK ? status : write_cells(a);
 }
 
 /* All of it, or nothing. */
@@ -207,14 +237,19 @@ static enum pm_status write(struct adding *a, const char *name,
 static enum pm_status read_archive(struct adding *a, const char *name,
                                    const struct pm_experiment_set *sets, uint32_t n)
 {
-    struct pm_view view = {
-        .options = {
-            .archive_path = a->path, .level = "source", .by = PM_VIEW_BY_FUNCTION, .folds = true}};
+    struct pm_view view = {.options = experiment_view_options(PM_VIEW_BY_LOOP)};
+    view.options.archive_path = a->path;
+    enum pm_status status =
+        pm_archive_load(a->path, pm_view_load_flags(&view.options), a->err, &a->data);
+    if (status != PM_OK)
+        return status;
+    view.archive = a->data;
     a->view = &view;
-    enum pm_status status = pm_view_make(&view, a->err);
+    status = pm_view_make(&view, a->err);
     if (!status)
         status = write(a, name, sets, n);
     pm_view_release(&view);
+    pm_archive_data_free(a->data);
     return status;
 }
 

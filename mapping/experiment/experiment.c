@@ -39,7 +39,15 @@ static enum pm_status check_tables(struct pm_database *database, struct pm_error
     static const char *const wanted[] = {
         "SELECT id, hash FROM builds LIMIT 0",
         "SELECT id, path, size_bytes, mtime_ns, sum, build, poor FROM members LIMIT 0",
-        "SELECT member, key, value, origin FROM attributes LIMIT 0"};
+        "SELECT member, key, value, origin FROM attributes LIMIT 0",
+        "SELECT member, slow_down_pct, period_ns, metric FROM runs LIMIT 0",
+        "SELECT name, unit, kind, description, aggregation FROM metrics LIMIT 0",
+        "SELECT build, n_matchable, n_matched, n_functions_left_out, n_renamed, added, removed "
+        "FROM "
+        "constructs LIMIT 0",
+        "SELECT id, grouping, key, parts FROM rows LIMIT 0",
+        "SELECT row, build, what, place FROM names LIMIT 0",
+        "SELECT grouping, metric, member, total, is_sampled, data FROM cells LIMIT 0"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         sqlite3_stmt *row;
         enum pm_status status = pm_database_prepare(database, wanted[i], err, &row);
@@ -100,6 +108,7 @@ void pm_experiment_close(struct pm_experiment *experiment)
         pm_arena_release(&experiment->own->arena);
         free(experiment->own->folder);
         free(experiment->own->prefix);
+        experiment_known_free(experiment->own->known);
     }
     free(experiment->own);
     free(experiment->members);
@@ -190,9 +199,13 @@ enum pm_status pm_experiment_set(struct pm_experiment *experiment, int64_t membe
 enum pm_status pm_experiment_remove(struct pm_experiment *experiment, int64_t member,
                                     struct pm_error *err)
 {
-    static const char *const sql[] = {"BEGIN", "DELETE FROM attributes WHERE member = ?",
-                                      "DELETE FROM members WHERE id = ?", "COMMIT"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const sql[] = {"BEGIN",
+                                      "DELETE FROM attributes WHERE member = ?",
+                                      "DELETE FROM cells WHERE member = ?",
+                                      "DELETE FROM runs WHERE member = ?",
+                                      "DELETE FROM members WHERE id = ?",
+                                      "COMMIT"};
+    for (size_t i = 0; i < sizeof sql / sizeof *sql; i++) {
         enum pm_status status =
             experiment_do(experiment, err, sql[i], strchr(sql[i], '?') ? "i" : "", member);
         if (status != PM_OK)

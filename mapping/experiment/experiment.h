@@ -11,6 +11,8 @@
  *
  *   experiment  the file (schema.sql)           add       what is read of an archive
  *   select      which members: "key=value&..."  members   list of them, attributes, states
+ *   cells       from an archive to cells        kept      from cells to numbers of members
+ *   compare     comparisons of what is kept
  *
  * Each change is in the file for certain when its function returns. Several processes may use one
  * file. One thread at a time per object. Nothing here prints.
@@ -20,6 +22,7 @@
 
 #include "mapping/archive/database.h"
 #include "mapping/base/arena.h"
+#include "mapping/compare/compare.h"
 
 #define PM_EXPERIMENT_APPLICATION_ID 0x50464d58 /* "PFMX" */
 #define PM_EXPERIMENT_VERSION 1
@@ -114,6 +117,19 @@ struct pm_experiment_selection {
 PM_MUST_CHECK enum pm_status pm_experiment_select(const struct pm_experiment *experiment,
                                                   const char *text, struct pm_error *err,
                                                   struct pm_experiment_selection *ret);
+/* --- what it keeps of archives --- */
+
+/* A comparison of members without their archives: by function, loop, statement and array, at the
+ * level of the source, of what reports show by themselves. *ret NULL: it keeps nothing of that for
+ * some member, or one is on both sides; pm_compare reads their archives. Others than those of state
+ * OK are left out. */
+PM_MUST_CHECK enum pm_status pm_experiment_compare(const struct pm_experiment *experiment,
+                                                   const struct pm_compare_options *options,
+                                                   const struct pm_experiment_selection chosen[2],
+                                                   struct pm_error *err,
+                                                   struct pm_comparison **ret);
+bool pm_experiment_keeps(const struct pm_compare_options *options);
+
 /* "E?SELECTION" or "E", where E is an experiment, or is not there and E.perfexp is: its path, to be
  * freed, and what stands behind '?' (lent; "" nothing). NULL: it is something else, or memory
  * ended. */

@@ -6,10 +6,13 @@
 
 struct pm_experiment_private {
     struct pm_database *database;
-    char *folder;          /* absolute, of the experiment's file */
-    char *prefix;          /* the same as it was given, with a slash; "": here */
-    struct pm_arena arena; /* of members and all they have */
+    char *folder;                   /* absolute, of the experiment's file */
+    char *prefix;                   /* the same as it was given, with a slash; "": here */
+    struct pm_arena arena;          /* of members and all they have */
+    struct experiment_known *known; /* cells.c; NULL: nothing is */
 };
+
+void experiment_known_free(struct experiment_known *known); /* NULL is fine */
 
 const char *pm_experiment_schema(void);
 
