@@ -433,6 +433,50 @@ enum pm_status collect_add_of_loop(struct touches *touches, const struct collect
     return status;
 }
 
+static bool is_part_of(const struct collect_binary *binary, pm_id field, pm_id object)
+{
+    struct pm_pif_noun of, noun, type;
+    if (!pm_pif_find_noun(binary->pif, object, &of) || !of.type)
+        return false;
+    if (!pm_pif_find_noun(binary->pif, field, &noun) || !noun.parent)
+        return false;
+    return pm_pif_find_noun(binary->pif, noun.parent, &type) && type.name &&
+           has_word(of.type, type.name);
+}
+
+/* The lone objects that a statement names, if it is done to them and to a field of theirs. */
+static void add_holders(struct touches *holders, const struct touches *touches, uint32_t statement)
+{
+    const struct collect_binary *binary = touches->binary;
+    for (size_t i = collect_first_access(binary, statement);
+         i < binary->accesses->n && binary->accesses->list[i].statement == statement; i++) {
+        const struct collect_access *access = &binary->accesses->list[i];
+        for (uint32_t k = 0; k < touches->n; k++)
+            if (touches->list[k].is_field &&
+                touches->list[k].access & collect_access_ways(access) &&
+                is_part_of(binary, touches->list[k].noun, access->variable))
+                collect_add_touch(holders, access->variable, collect_access_ways(access));
+    }
+}
+
+void collect_add_holders(struct touches *holders, const struct touches *touches,
+                         const struct pm_code_range *range)
+{
+    const struct collect_binary *binary = touches->binary;
+    const struct collect_source_statement *all = binary->places->statements;
+    struct user_statement user = collect_user_statement(binary, range->tuple);
+    pm_id loop = range->tuple->loop, function;
+    struct pm_pif_noun noun;
+    if (!is_loop_control(binary, loop, &user.place) || !pm_pif_find_noun(binary->pif, loop, &noun))
+        return;
+    function = collect_function_around(binary->pif, &noun);
+    for (size_t i = pm_lower_bound(all, binary->places->n_statements, sizeof *all, &function,
+                                   is_of_function_before);
+         i < binary->places->n_statements && all[i].function == function; i++)
+        if (all[i].parent == loop)
+            add_holders(holders, touches, all[i].row);
+}
+
 /* Of statements that the code implements as well: "if (p[i].charge > 3) n++" is one addition.
  * is_theirs: its own statement does not explain what it touches. */
 static enum pm_status add_of_others(struct touches *touches, const struct touches *known,

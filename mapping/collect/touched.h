@@ -63,6 +63,10 @@ PM_MUST_CHECK enum pm_status collect_add_of_loop(struct touches *touches,
                                                  const struct collect_code *code,
                                                  const struct pm_code_block *block, pm_id loop);
 
+/* Of code that counts a loop: the lone objects whose fields the loop's statements touch. */
+void collect_add_holders(struct touches *holders, const struct touches *touches,
+                         const struct pm_code_range *range);
+
 /* Adds what follows from the statement, to what the map says. */
 PM_MUST_CHECK enum pm_status collect_infer(struct touches *touches, const struct collect_code *code,
                                            const struct pm_code_range *range);

@@ -296,6 +296,36 @@ static enum pm_status map_accessor(const struct touches *touches, struct collect
     return PM_OK;
 }
 
+/* All ways of all touches but those that are known. */
+static enum pm_status map_all_possible(const struct touches *known, struct collect_code *code,
+                                       const struct touches *touches)
+{
+    for (uint32_t i = 0; i < touches->n; i++)
+        for (unsigned way = PM_MAP_READS; way <= PM_MAP_WRITES; way <<= 1) {
+            struct collect_access access = {0, way == PM_MAP_READS, touches->list[i].noun};
+            if (!(touches->list[i].access & way) || touches_so(known, &access))
+                continue;
+            enum pm_status status = map_possible(touches->c, code, &access);
+            if (status != PM_OK)
+                return status;
+        }
+    return PM_OK;
+}
+
+/* "for (...) run.cells[i] = x": what counts the loop is for cells, and for run. */
+static enum pm_status map_holders(const struct touches *touches, struct collect_code *code,
+                                  const struct pm_code_range *range)
+{
+    struct touches holders = {.c = touches->c, .binary = touches->binary};
+    bool has_field = false;
+    for (uint32_t i = 0; i < touches->n; i++)
+        has_field |= touches->list[i].is_field;
+    if (!has_field)
+        return PM_OK;
+    collect_add_holders(&holders, touches, range);
+    return map_all_possible(touches, code, &holders);
+}
+
 /* "x = v[i]; s += x * x;": the second statement names no array and works for v all the same. So
  * may all code of a loop that touches nothing. */
 static enum pm_status map_of_loop(struct touches *touches, struct collect_code *code,
@@ -303,8 +333,10 @@ static enum pm_status map_of_loop(struct touches *touches, struct collect_code *
 {
     const struct pm_code_tuple *own = range->tuple;
     struct touches loop = {.c = touches->c, .binary = touches->binary};
-    if (own->kind != PM_MAP_ORDINARY || !own->loop || collect_has_data(touches))
+    if (own->kind != PM_MAP_ORDINARY || !own->loop)
         return PM_OK;
+    if (collect_has_data(touches))
+        return map_holders(touches, code, range);
     enum pm_status status = collect_add_of_loop(&loop, code, range->block, own->loop);
     if (status != PM_OK)
         return status;
@@ -314,16 +346,8 @@ static enum pm_status map_of_loop(struct touches *touches, struct collect_code *
         return status;
     if (!collect_has_data(&loop))
         collect_add_facts_of_function(&loop, range->block->function);
-    for (uint32_t i = 0; i < loop.n; i++)
-        for (unsigned way = PM_MAP_READS; way <= PM_MAP_WRITES; way <<= 1) {
-            struct collect_access access = {0, way == PM_MAP_READS, loop.list[i].noun};
-            if (!(loop.list[i].access & way))
-                continue;
-            status = map_possible(touches->c, code, &access);
-            if (status != PM_OK)
-                return status;
-        }
-    return PM_OK;
+    const struct touches none = {0};
+    return map_all_possible(&none, code, &loop);
 }
 
 enum pm_status collect_map_objects(struct collector *c, struct collect_code *code,
