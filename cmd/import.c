@@ -9,10 +9,10 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { OPT_FORMAT = CMD_KEY_FIRST, OPT_UNIT, OPT_PIF };
+enum { OPT_FORMAT = CMD_KEY_FIRST, OPT_UNIT, OPT_EXE, OPT_PIF };
 
 struct import_request {
-    const char *output, *format, *unit;
+    const char *output, *format, *unit, *exe;
     const char **pif_paths; /* owned array of lent strings */
     size_t n_pif_paths;
     char **files;
@@ -44,6 +44,7 @@ static int import_all(struct cmd_parse *parse, const struct import_request *requ
         .n_profile_paths = request->n_files,
         .profile_format = request->format,
         .profile_unit = request->unit,
+        .profile_exe = request->exe,
     };
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the archive */
     if (session_check_archive_place(output, &err) != PM_OK ||
@@ -72,6 +73,8 @@ static int import_main(struct cmd_parse *parse)
             request.format = parse->value;
         else if (key == OPT_UNIT)
             request.unit = parse->value;
+        else if (key == OPT_EXE)
+            request.exe = parse->value;
         else if (key == OPT_PIF && request.pif_paths)
             request.pif_paths[request.n_pif_paths++] = parse->value;
     if (parse->failed)
@@ -115,6 +118,7 @@ static const struct cmd_option import_options[] = {
     {OPT_UNIT, "unit", "UNIT",
      "what the numbers of collapsed stacks are: samples (default), ns, us, ms, s, bytes, or a name "
      "of your own"},
+    {OPT_EXE, "exe", "FILE", "the program that gmon.out is of"},
     {OPT_PIF, "pif", "FILE",
      "also read this PIF file, with nouns and mappings of your own; may be given several times"},
     {0}};
@@ -124,6 +128,7 @@ static const struct cmd_example import_examples[] = {
      "what perf record measured; of a program built with the plugin also by statement and array"},
     {"perf script -F +pid,+period --show-mmap-events | perfmap import /dev/stdin -o heat.perfmap",
      "the same on a machine where perf cannot read perf.data"},
+    {"perfmap import --exe ./heat gmon.out", "what gcc -pg measured, and counted"},
     {"perfmap import --unit us stacks.folded", "collapsed stacks, whose numbers are microseconds"},
     {NULL, NULL}};
 
@@ -141,6 +146,7 @@ const struct cmd cmd_import = {
         "    otf2          a folder of Score-P or eztrace, or the NAME.otf2 in it\n"
         "    tau           a folder of TAU's profile.N.C.T, or of MULTI__*, or one of these files\n"
         "    pprof         protocol buffers of Go and pprof\n"
+        "    gprof         gmon.out of programs that were compiled with -pg (--exe)\n"
         "    chrome        JSON of trace events, of uftrace, clang -ftime-trace and others\n"
         "    callgrind     counts by instruction or line, and calls\n"
         "    folded        collapsed stacks, 'main;f;g 12', as for flame graphs\n"

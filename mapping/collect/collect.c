@@ -774,8 +774,10 @@ static enum pm_status collect_all(struct collector *c, const char *const *run_di
         status = collect_user_pif(c, options->pif_paths[i]);
     for (size_t i = 0; i < options->n_costs_paths && status == PM_OK; i++)
         status = collect_cost_file(c, options->costs_paths[i], options->name);
-    struct pm_import_options import = {
-        .size = sizeof import, .format = options->profile_format, .unit = options->profile_unit};
+    struct pm_import_options import = {.size = sizeof import,
+                                       .format = options->profile_format,
+                                       .unit = options->profile_unit,
+                                       .exe = options->profile_exe};
     if (status != PM_OK)
         return status;
     if (options->n_profile_paths)

@@ -43,7 +43,7 @@ struct pm_collect_options {
          * be no run at all */
         profile_paths;
     size_t n_profile_paths;
-    const char *profile_format, *profile_unit; /* as in struct pm_import_options */
+    const char *profile_format, *profile_unit, *profile_exe; /* as in struct pm_import_options */
     unsigned n_threads; /* that work at most; 0: one for each processor. The archive is the same */
     bool is_repeatable; /* as pm_archive_is_repeatable */
 };

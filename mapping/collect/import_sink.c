@@ -42,6 +42,7 @@ struct sink_frame {
     uint32_t steps; /* number: what lies around that */
     uint32_t loop;  /* sentence of the loop that its call lies in; 0: none is known */
     unsigned flags; /* of contexts */
+    bool is_whole;  /* only its function is known */
 };
 
 /* Costs of equal keys are added up before they are written. */
@@ -193,7 +194,7 @@ static enum pm_status code_by_address(struct sink *s, const struct pm_import_fra
         frame->is_checked ? check_guess(s, binary, frame, address, &is_right) : PM_OK;
     if (status != PM_OK || !is_right)
         return status;
-    if (!frame->is_caller && !frame->is_exact)
+    if (!frame->is_caller && !frame->is_exact && !frame->is_whole)
         status = collect_blamed(s->c, binary, address, &address);
     address -= frame->is_caller && address;
     if (status != PM_OK)
@@ -327,7 +328,7 @@ static enum pm_status sink_frame(struct pm_import_sink *calls, const struct pm_i
                                  uint32_t *ret_frame)
 {
     struct sink *s = sink_of(calls);
-    struct sink_frame made = {.flags = flags_of(frame)};
+    struct sink_frame made = {.flags = flags_of(frame), .is_whole = frame->is_whole};
     struct sink_frame *frames =
         pm_grow_array(s->frames, s->n_frames, &s->frames_cap, 256, sizeof *frames);
     if (!frames)
@@ -578,11 +579,58 @@ static enum pm_status sink_metric(struct pm_import_sink *calls,
     return collect_metric(c, &made, ret_metric);
 }
 
-/* What stands for a whole function in sentences of calls. */
-static uint32_t noun_of(const struct sink *s, uint32_t frame)
+/* The code that calls, where its address is known; else the whole function. */
+static struct collect_code caller_code(const struct sink *s, uint32_t frame)
+{
+    const struct sink_frame *of = &s->frames[frame - 1];
+    struct collect_code code = *collect_code(s->c, of->code);
+    if (of->is_whole || (of->code == of->steps && !code.range))
+        code.noun = code.symbol ? code.symbol : code.whole;
+    return code;
+}
+
+static uint32_t callee_noun(const struct sink *s, uint32_t frame)
 {
     const struct collect_code *code = collect_code(s->c, s->frames[frame - 1].steps);
     return code->symbol ? code->symbol : code->whole;
+}
+
+/* Of the whole function. */
+static enum pm_status map_to_function(struct sink *s, const struct collect_code *caller,
+                                      uint32_t sentence)
+{
+    struct collector *c = s->c;
+    struct collect_mapping mapping = {.source = sentence, .origin = "debug"};
+    enum pm_status status = PM_OK;
+    if (caller->symbol)
+        status =
+            collect_short_sentence(c, c->model->executes, caller->symbol, &mapping.destination);
+    else
+        status = collect_short_sentence(c, c->model->source_executes,
+                                        caller->functions[caller->n_functions - 1],
+                                        &mapping.destination);
+    return status != PM_OK ? status : collect_add_mapping(c, &mapping);
+}
+
+/* A call is where the code is that calls. */
+static enum pm_status map_arc(struct sink *s, const struct collect_code *caller, bool is_whole,
+                              uint32_t sentence)
+{
+    struct collector *c = s->c;
+    if (pm_map_get(&c->codes->calls, sentence))
+        return PM_OK;
+    if (!pm_map_put(&c->codes->calls, sentence, 2))
+        return collect_no_memory(c);
+    if (is_whole && (caller->symbol || caller->n_functions))
+        return map_to_function(s, caller, sentence);
+    for (size_t i = 0; i < caller->n_mappings; i++) {
+        struct collect_mapping mapping = c->model->mappings[caller->first_mapping + i];
+        mapping.source = sentence;
+        enum pm_status status = collect_add_mapping(c, &mapping);
+        if (status != PM_OK)
+            return status;
+    }
+    return PM_OK;
 }
 
 /* {caller callee Calls}, beside all paths; how often it was called, without its callers. */
@@ -592,12 +640,16 @@ static enum pm_status sink_arc(struct pm_import_sink *calls, const struct pm_imp
     struct sink *s = sink_of(calls);
     struct collector *c = s->c;
     struct sink_frame callee = s->frames[arc->callee - 1];
-    uint32_t nouns[] = {noun_of(s, arc->caller), noun_of(s, arc->callee)}, sentence;
+    struct collect_code caller = caller_code(s, arc->caller);
+    uint32_t nouns[] = {caller.noun, callee_noun(s, arc->callee)}, sentence;
     uint32_t root = context_above(s, arc->process, 0), context = root;
     enum pm_status status = collect_need_calls_verb(c);
     if (status != PM_OK)
         return status;
     status = collect_long_sentence(c, c->model->calls, nouns, 2, &sentence);
+    if (status != PM_OK)
+        return status;
+    status = map_arc(s, &caller, s->frames[arc->caller - 1].is_whole, sentence);
     if (status != PM_OK)
         return status;
     status = collect_context(c, root, sentence, 0, &context);

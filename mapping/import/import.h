@@ -14,6 +14,7 @@
 struct pm_import_options {
     size_t size;        /* sizeof(struct pm_import_options) of the caller */
     const char *format; /* a word of formats.def; NULL: by the file's beginning */
+    const char *exe;    /* the program that a file does not name; NULL: not known */
     const char *unit;   /* of values that have none in the file; NULL: samples */
 };
 

@@ -59,6 +59,7 @@ struct pm_import_frame {
     /* a guess of the producer's text: only if the function begins so many bytes before it */
     bool is_checked;
     uint64_t function_offset;
+    bool is_whole;   /* of the function at the address: the place in it is not known */
     bool is_exact;   /* the address is that of the instruction, not where a sample found it */
     bool is_caller;  /* the address is where a call returns to */
     bool is_inlined; /* into the frame outside of it */

@@ -6,6 +6,10 @@
 #define FUZZ_READ pm_import_bytes
 #endif
 
+#ifndef EXE
+#define EXE NULL
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct counting {
@@ -151,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       .span = span,
                                       .attribute = attribute,
                                       .note = note}};
-    struct pm_import_options options = {.size = sizeof options, .format = FORMAT};
+    struct pm_import_options options = {.size = sizeof options, .format = FORMAT, .exe = EXE};
     enum pm_status status = FUZZ_READ("fuzz", data, size, &options, &sink.calls, &err);
     PM_ASSERT((status == PM_OK) == !*pm_error_text(&err));
     pm_error_release(&err);

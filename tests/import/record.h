@@ -14,6 +14,9 @@
 
 #include <cmocka.h>
 
+#ifndef RECORD_EXE
+#define RECORD_EXE NULL
+#endif
 #ifndef RECORD_KNOWN
 #define RECORD_KNOWN "none" /* of objects: else all have facts */
 #endif
@@ -261,7 +264,8 @@ static inline struct record *record_read(const char *format, const char *unit, s
                                          struct pm_error *err, enum pm_status *ret_status)
 {
     struct record *r = record_new();
-    struct pm_import_options options = {.size = sizeof options, .format = format, .unit = unit};
+    struct pm_import_options options = {
+        .size = sizeof options, .format = format, .unit = unit, .exe = RECORD_EXE};
     *ret_status = RECORD_READ("test", bytes.p, bytes.len, &options, &r->calls, err);
     return r;
 }
