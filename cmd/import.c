@@ -148,6 +148,7 @@ const struct cmd cmd_import = {
         "    pprof         protocol buffers of Go and pprof\n"
         "    gprof         gmon.out of programs that were compiled with -pg (--exe)\n"
         "    chrome        JSON of trace events, of uftrace, clang -ftime-trace and others\n"
+        "    speedscope    JSON of speedscope, of py-spy, rbspy and others\n"
         "    callgrind     counts by instruction or line, and calls\n"
         "    folded        collapsed stacks, 'main;f;g 12', as for flame graphs\n"
         "\n"

@@ -1,0 +1,3 @@
+/* mapping/import/speedscope.c */
+#define FORMAT "speedscope"
+#include "import_fuzz.h"
