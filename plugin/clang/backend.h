@@ -93,7 +93,7 @@ void pm_take_over(llvm::Module &module);
 const char *pm_lasting(const std::string &text);
 /* The file of a place, by a name that is relative to the folder (plugin/emit/paths.h), or by what
  * that said in another process. */
-void pm_place_set_file(struct pm_place *place, const std::string &spelt, const std::string &folder);
+void pm_place_set_file(struct pm_place *place, llvm::StringRef spelt, llvm::StringRef folder);
 void pm_place_set_known_file(struct pm_place *place, const std::string &file,
                              const std::string &shown);
 const char *pm_absolute_path(const std::string &spelt, const std::string &folder);

@@ -66,7 +66,7 @@ static source_loop identity_of_goto(const struct pm_source_function *function,
                                     const DILocation *location)
 {
     struct pm_place place = {NULL, NULL, location->getLine(), location->getColumn()};
-    pm_place_set_file(&place, location->getFilename().str(), location->getDirectory().str());
+    pm_place_set_file(&place, location->getFilename(), location->getDirectory());
     source_loop found = {pm_id_of_loop(function->id, place.file, pm_place_point(&place)), ""};
     struct pm_buf name = PM_BUF_INIT(1 << 20);
     pm_fact_loop_of(pm_unit_facts(), function, found.id, &place, &name);

@@ -13,6 +13,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCExpr.h"
 #include "llvm/MC/MCInstrInfo.h"
 #include "llvm/MC/MCParser/MCAsmParser.h"
 #include "llvm/MC/MCParser/MCTargetAsmParser.h"
@@ -20,6 +21,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <algorithm>
 #include <climits>
 #include <map>
 
@@ -34,6 +36,13 @@ static thread_local const std::vector<std::string> *labels; /* of the function a
 static void add_label(struct pm_buf *out, int label)
 {
     pm_buf_add_str(out, (*labels)[(size_t)label].c_str());
+}
+
+/* Symbols that any assembler takes without quotes. */
+static bool is_plain(StringRef name)
+{
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return isAlnum(c) || c == '_' || c == '.' || c == '$'; });
 }
 
 /* --- assembler text --- */
@@ -57,14 +66,89 @@ static void parse(AsmPrinter *printer, const char *text, size_t size)
                 "'-fplugin-arg-perfmap-map=no'");
 }
 
+static MCSymbol *symbol_named(AsmPrinter *printer, StringRef name)
+{
+    return printer->OutContext.getOrCreateSymbol(name);
+}
+
+/* A number, or the distance from one symbol to another. False: something else. */
+static bool emit_leb128(AsmPrinter *printer, StringRef value)
+{
+    uint64_t number;
+    if (!value.getAsInteger(0, number)) {
+        printer->OutStreamer->emitULEB128IntValue(number);
+        return true;
+    }
+    auto distance = value.split('-');
+    if (distance.second.empty() || !is_plain(distance.first) || !is_plain(distance.second))
+        return false;
+    MCContext &context = printer->OutContext;
+    printer->OutStreamer->emitULEB128Value(MCBinaryExpr::createSub(
+        MCSymbolRefExpr::create(symbol_named(printer, distance.first), context),
+        MCSymbolRefExpr::create(symbol_named(printer, distance.second), context), context));
+    return true;
+}
+
+static const char list_begin[] = "\t.uleb128 ";
+
+/* What follows what was emitted. */
+static StringRef emit_list(AsmPrinter *printer, StringRef list)
+{
+    while (!list.empty()) {
+        auto parts = list.split(',');
+        if (!emit_leb128(printer, parts.first))
+            break;
+        list = parts.second;
+    }
+    return list;
+}
+
+/* LLVM's parser is made anew for each piece of text, and takes ten times as long for a number: 2 %
+ * of compiling C. So it gets only what is left of a line here. */
+static std::string emit_line(AsmPrinter *printer, StringRef line)
+{
+    if (line.consume_front(list_begin)) {
+        line = emit_list(printer, line);
+        return line.empty() ? "" : (list_begin + line + "\n").str();
+    }
+    if (line == "\t.popsection") {
+        printer->OutStreamer->pm_pop_section();
+        return "";
+    }
+    StringRef label = line;
+    if (!label.consume_back(":") || !is_plain(label))
+        return (line + "\n").str();
+    printer->OutStreamer->emitLabel(symbol_named(printer, label));
+    return "";
+}
+
+static void assemble(AsmPrinter *printer, StringRef text)
+{
+    std::string pending; /* for the parser */
+    while (!text.empty()) {
+        auto lines = text.split('\n');
+        text = lines.second;
+        bool is_list = lines.first.take_front(sizeof list_begin - 1) == list_begin;
+        if (is_list && !pending.empty())
+            parse(printer, pending.data(), pending.size());
+        if (is_list || pending.empty())
+            pending = emit_line(printer, lines.first);
+        else
+            pending += (lines.first + "\n").str();
+    }
+    if (!pending.empty())
+        parse(printer, pending.data(), pending.size());
+}
+
 static void write_text(AsmPrinter *printer, struct pm_buf *text)
 {
     if (text->failed)
         pm_no_memory();
-    if (text->len != 0 && printer->OutStreamer->hasRawTextSupport())
-        printer->OutStreamer->emitRawText(StringRef(text->data, text->len));
-    else if (text->len != 0)
-        parse(printer, text->data, text->len);
+    StringRef all(text->data, text->len);
+    if (!all.empty() && printer->OutStreamer->hasRawTextSupport())
+        printer->OutStreamer->emitRawText(all);
+    else
+        assemble(printer, all);
     pm_buf_clear(text);
 }
 
@@ -76,13 +160,6 @@ static thread_local struct pm_buf output = PM_BUF_INIT(INT_MAX);
 static thread_local std::map<std::pair<const MCSection *, size_t>, struct pm_map_section *>
     sections;
 static thread_local struct pm_map_encoder *encoder;
-
-/* Symbols that any assembler takes without quotes. */
-static bool is_plain(const std::string &name)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
-    return name.find_first_not_of(plain) == std::string::npos;
-}
 
 /* The global symbol from which addresses of the section are written: a function's, or a hidden
  * one made for it. A weak function that is in no group may be another object's. */

@@ -30,7 +30,6 @@ extern "C" {
 using namespace llvm;
 
 enum { SPOTS_MAX = 8 }; /* more say nothing */
-enum { NOT_A_SITE = -2 };
 
 using statement_key = std::tuple<pm_id, uint32_t, uint32_t>; /* function, line, column */
 
@@ -126,15 +125,6 @@ static void note_touches(struct pm_merged *merged)
         }
 }
 
-static bool is_in_loop_of(const struct pm_read_text *text,
-                          const struct pm_written_statement &statement, const struct pm_place *at)
-{
-    const struct pm_place *loop;
-    if (!pm_text_loop(text, at, &loop) || !loop)
-        return statement.loop_place.line == 0;
-    return statement.loop_place.line == loop->line && statement.loop_place.column == loop->column;
-}
-
 static void add_spot(struct pm_merged *merged, int site, const struct pm_place &place,
                      std::vector<int> *spots)
 {
@@ -157,6 +147,10 @@ struct merged_access {
     const std::vector<struct pm_access> *objects; /* with none: it may touch anything */
     unsigned use;
     bool by_pointers; /* the source may lead to the objects by other names */
+    /* Of a place that no inlining led to: the loop that its statement lies in, line 0 for none. A
+     * search in the text, so not for every statement. */
+    bool is_own;
+    struct pm_place loop;
 };
 
 struct text_touch {
@@ -164,6 +158,31 @@ struct text_touch {
     const struct pm_touch *touch;
 };
 } // namespace
+
+static merged_access access_of(const DILocation *location, int site, const struct pm_located *at,
+                               const struct pm_touched &touched)
+{
+    merged_access access = {};
+    access.location = location;
+    access.read = pm_read_function_in(location->getScope()->getSubprogram());
+    access.site = site;
+    access.at = at;
+    access.objects = &touched.accesses;
+    access.is_own = site == at->site;
+    const struct pm_place *loop = NULL;
+    if (access.read->text && access.is_own)
+        pm_text_loop(access.read->text, &at->place, &loop);
+    if (loop)
+        access.loop = *loop;
+    return access;
+}
+
+/* In the same loop, as far as one can say. */
+static bool is_near(const merged_access &access, const struct pm_written_statement &statement)
+{
+    return !access.is_own || (statement.loop_place.line == access.loop.line &&
+                              statement.loop_place.column == access.loop.column);
+}
 
 static bool touches_one(const merged_access &access, const struct pm_touch &touch)
 {
@@ -182,9 +201,7 @@ static bool lacks(const struct pm_merged &merged, const merged_access &access,
     if (touch.statement < 0 || touch.n == 0 || !(touch.use & access.use) || touch.gives_address)
         return false;
     const struct pm_written_statement &statement = text->statements[(size_t)touch.statement];
-    bool is_near =
-        access.site != access.at->site || is_in_loop_of(text, statement, &access.at->place);
-    if (!is_near || !touches_one(access, touch))
+    if (!is_near(access, statement) || !touches_one(access, touch))
         return false;
     statement_key key = {access.read->source->id, statement.place.line, statement.place.column};
     auto found = merged.touched.find({key, access.use});
@@ -278,13 +295,12 @@ static std::vector<int> lacking_in_calls(struct pm_merged *merged, const merged_
     std::vector<int> spots;
     std::vector<text_touch> touches;
     merged_access within = access;
-    within.site = NOT_A_SITE;
+    within.is_own = false;
     within.by_pointers = true;
     for (const struct pm_inlined_call &call : inlined_calls(merged, access.read)) {
         const struct pm_written_statement &statement =
             access.read->text->statements[(size_t)call.statement];
-        if (access.site != access.at->site ||
-            !is_in_loop_of(access.read->text, statement, &access.at->place))
+        if (!access.is_own || !is_near(access, statement))
             continue;
         within.read = call.callee;
         for (const struct pm_touch &touch : call.callee->text->touches)
@@ -369,13 +385,8 @@ std::vector<int> pm_merged_ways(struct pm_merged *merged, const MachineInstr &in
     std::vector<int> spots;
     if (!location || !instruction.mayStore() || instruction.isCall() || !has_lost_type(instruction))
         return spots;
-    merged_access access = {location,
-                            pm_read_function_in(location->getScope()->getSubprogram()),
-                            at->site,
-                            at,
-                            &touched.accesses,
-                            PM_MAP_WRITES,
-                            false};
+    merged_access access = access_of(location, at->site, at, touched);
+    access.use = PM_MAP_WRITES;
     if (!access.read->text || access.read->text->ways.empty() || touched.accesses.empty())
         return spots;
     note_touches(merged);
@@ -511,9 +522,8 @@ static void add_lost_statements(struct pm_merged *merged, const merged_access &a
     for (const struct pm_lost_statement &lost : lost_of(merged, access.read)) {
         const struct pm_written_statement &statement =
             access.read->text->statements[(size_t)lost.statement];
-        bool is_near = access.site != access.at->site ||
-                       is_in_loop_of(access.read->text, statement, &access.at->place);
-        if (is_near && spots->size() <= SPOTS_MAX && touches_any(lost, *access.objects))
+        if (is_near(access, statement) && spots->size() <= SPOTS_MAX &&
+            touches_any(lost, *access.objects))
             add_spot(merged, access.site, statement.place, spots);
     }
 }
@@ -533,13 +543,8 @@ struct pm_merged_spots pm_merged_find(struct pm_merged *merged, const MachineIns
                                       const struct pm_located *at, struct pm_touched *touched)
 {
     const DILocation *location = instruction.getDebugLoc().get();
-    merged_access access = {location,
-                            pm_read_function_in(location->getScope()->getSubprogram()),
-                            merged->site_of(location),
-                            at,
-                            &touched->accesses,
-                            PM_MAP_READS,
-                            false};
+    merged_access access = access_of(location, merged->site_of(location), at, *touched);
+    access.use = PM_MAP_READS;
     std::vector<int> spots;
     bool is_access = access.read->text && (touched->unnamed || !touched->accesses.empty());
     if (is_access && instruction.mayLoad())

@@ -46,10 +46,19 @@ static struct pm_paths *all_paths(void)
     return paths;
 }
 
-void pm_place_set_file(struct pm_place *place, const std::string &spelt, const std::string &folder)
+/* Most are in the file of the one before. */
+void pm_place_set_file(struct pm_place *place, llvm::StringRef spelt, llvm::StringRef folder)
 {
-    if (!pm_paths_set_file(all_paths(), spelt.c_str(), folder.c_str(), place))
-        pm_no_memory();
+    static thread_local std::string latest_spelt, latest_folder;
+    static thread_local struct pm_place latest;
+    if (!latest.file || spelt != latest_spelt || folder != latest_folder) {
+        latest_spelt = spelt.str();
+        latest_folder = folder.str();
+        if (!pm_paths_set_file(all_paths(), latest_spelt.c_str(), latest_folder.c_str(), &latest))
+            pm_no_memory();
+    }
+    place->file = latest.file;
+    place->shown = latest.shown;
 }
 
 void pm_place_set_known_file(struct pm_place *place, const std::string &file,
