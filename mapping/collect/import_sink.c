@@ -59,6 +59,7 @@ struct sink {
     struct sink_frame *frames;
     uint32_t *roots; /* contexts, by row of the process, from first_process */
     uint32_t n_objects, objects_cap, n_frames, frames_cap, n_roots, roots_cap, first_process;
+    struct pm_map images;    /* pid -> how many programs it has run */
     struct pm_map labels;    /* id of the noun -> its row */
     struct sink_cost *costs; /* by hash; at most half full */
     uint32_t n_costs, costs_size;
@@ -705,14 +706,18 @@ static enum pm_status sink_process(struct pm_import_sink *calls,
     if (!roots)
         return collect_no_memory(c);
     s->roots = roots;
+    uint32_t pid = process->pid ? process->pid : c->processes->n + 1;
+    uint32_t *n_images = pm_map_at(&s->images, pid);
+    if (!n_images)
+        return collect_no_memory(c);
     sqlite3_stmt *insert = c->writer->statements[INSERT_PROCESS];
     sqlite3_clear_bindings(insert);
     bind_number(insert, 1, ++c->processes->n);
     bind_number(insert, 2, s->execution);
     /* that without a number is what was not sampled, in archives of ours */
-    bind_number(insert, 3, process->pid ? process->pid : c->processes->n);
+    bind_number(insert, 3, pid);
     bind_number_or_null(insert, 4, process->parent_pid);
-    bind_number(insert, 5, c->processes->n);
+    bind_number(insert, 5, (*n_images)++);
     bind_str(insert, 6, process->name);
     bind_text(insert, 10, "exit");
     bind_number(insert, 14, 0);
@@ -833,6 +838,7 @@ static void release(struct sink *s)
     free(s->costs);
     import_trace_free(s->trace);
     pm_map_release(&s->labels);
+    pm_map_release(&s->images);
     pm_buf_release(&s->missing);
 }
 

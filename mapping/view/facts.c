@@ -421,12 +421,16 @@ static void warn_of_nothing_measured(struct warner *warner)
                      "plugin-path) and run it again");
 }
 
-static bool has_binaries(const struct pm_archive_data *data)
+/* Binaries, and none of them with facts. */
+static bool lacks_facts(const struct pm_archive_data *data)
 {
-    for (uint32_t i = 0; i < data->n_binaries; i++)
-        if (data->binaries[i].path[0] == '/')
-            return true;
-    return false;
+    bool has_binary = false;
+    for (uint32_t i = 0; i < data->n_binaries; i++) {
+        if (!strcmp(data->binaries[i].pif_state, "read"))
+            return false;
+        has_binary |= data->binaries[i].path[0] == '/';
+    }
+    return has_binary;
 }
 
 /* The first process that was not sampled as asked says it for all of its kind. */
@@ -468,7 +472,7 @@ static void warn_of_sampling(struct warner *warner)
              "--rate 0 is given",
              needing);
     bool is_import = pm_view_is_import(view);
-    if (view->only_samples && is_import && has_binaries(data))
+    if (view->only_samples && is_import && lacks_facts(data))
         warn(warner, "the profile's program is known by names, debug information and symbols: "
                      "compiled with -fplugin=$(perfmap plugin-path) it has statements and arrays");
     else if (view->only_samples && !is_import)
