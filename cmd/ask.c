@@ -7,6 +7,7 @@
 enum {
     OPT_METRIC = CMD_KEY_FIRST,
     OPT_FOLD,
+    OPT_OVERLAY,
     OPT_LIMIT,
     OPT_CSV,
     OPT_NO_COMPENSATION,
@@ -93,6 +94,9 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
         case OPT_LIVE:
             request->is_live = cmd_number(parse, INT32_MAX, &request->live.pid);
             break;
+        case OPT_OVERLAY:
+            cmd_take_overlay(parse, &request->report);
+            break;
         case OPT_EVERY:
             parse_time(parse, &request->live.every_ms);
             break;
@@ -120,6 +124,8 @@ static int ask_main(struct cmd_parse *parse)
                                "options '--json' and '--csv' cannot be combined: choose one");
     if ((request.options.json || request.options.csv) && !request.limit_given)
         request.options.limit = 0;
+    if (request.is_live && request.report.overlays[0])
+        return cmd_usage_error(parse, "'--overlay' is for archives: a running program has none");
     if (request.is_live)
         return ask_running(parse, &request);
     if (request.live.every_ms || request.live.for_ms || request.live.mode)
@@ -142,6 +148,7 @@ static const struct cmd_option ask_options[] = {
     {OPT_FOLD, "fold", "system|none",
      "code of system headers (C++'s library): it counts for the program's code that uses it, and "
      "questions cannot name it (system), or it counts for itself (none, default)"},
+    CMD_OVERLAY_OPTION(OPT_OVERLAY),
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,

@@ -17,6 +17,7 @@ enum {
     OPT_INCLUSIVE,
     OPT_METRIC,
     OPT_FOCUS,
+    OPT_OVERLAY,
     OPT_ON,
     OPT_MIN,
     OPT_GOOD_ONLY,
@@ -48,7 +49,7 @@ struct diff_request {
     const char *html; /* the page, into that file; NULL: text */
     const char *progress;
     uint64_t n_bins;
-    bool limit_given, csv, fails, by_given, summary_given, all, when;
+    bool limit_given, csv, fails, by_given, summary_given, all, when, level_given;
     int n_behind; /* "--", of the operands; -1: there is none */
 };
 
@@ -142,6 +143,7 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
         switch (key) {
         case OPT_LEVEL:
             view->level = parse->value;
+            request->level_given = true;
             break;
         case OPT_BY:
             view->by = (enum pm_view_by)parse->choice;
@@ -158,6 +160,9 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
             break;
         case OPT_FOCUS:
             cmd_take_focus(parse, view->focus);
+            break;
+        case OPT_OVERLAY:
+            cmd_take_overlay(parse, view);
             break;
         case OPT_ON:
             cmd_take_focus(parse, view->on);
@@ -473,6 +478,8 @@ static int diff_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (!find_sides(parse, &request, inputs))
         return CMD_USAGE;
+    if (request.options.view.overlays[0] && !request.level_given)
+        request.options.view.level = request.search || request.when ? "source" : "";
     if ((parse->json || request.csv) && !request.limit_given)
         request.show.limit = 0;
     struct diff_side sides[2] = {0};
@@ -496,6 +503,7 @@ static const struct cmd_option diff_options[] = {
      "compare inclusive costs, with all that a row called; own differences are a column"},
     {OPT_METRIC, "metric", "METRIC", "what is compared (default: the time that A's first shows)"},
     {OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
+    CMD_OVERLAY_OPTION(OPT_OVERLAY),
     {OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
     {OPT_MIN, "min", "PERCENT",
      "smaller changes of a row are no difference, and 'same' is within so much (default: 5)"},

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-enum { OPT_SET = CMD_KEY_FIRST, OPT_BARE, OPT_INPUT, OPT_RUN, OPT_IGNORE };
+enum { OPT_SET = CMD_KEY_FIRST, OPT_BARE, OPT_INPUT, OPT_RUN, OPT_IGNORE, OPT_FROM, OPT_LEVEL };
 
 enum { DEFAULT_RUNS = 10, MOST_RUNS = 10000 };
 
@@ -280,7 +280,8 @@ static const struct word {
              {"list", "an experiment, E or 'E?SELECTION'", 1, 1, false, experiment_list},
              {"set", "an experiment, E or 'E?SELECTION', and KEY=VALUE...", 2, 0, true, set},
              {"check", "an experiment, E or 'E?SELECTION'", 1, 1, false, check},
-             {"remove", "members, 'E?SELECTION'", 1, 1, false, remove_members}};
+             {"remove", "members, 'E?SELECTION'", 1, 1, false, remove_members},
+             {"overlay", "'--from ARCHIVE', and no operand", 0, 0, false, experiment_overlay}};
 enum { N_WORDS = sizeof words / sizeof *words };
 
 static const struct word *find_word(struct cmd_parse *parse)
@@ -296,7 +297,7 @@ static const struct word *find_word(struct cmd_parse *parse)
         cmd_usage_error(parse, "unknown word '%.100s'; did you mean '%s'?", parse->operands[0],
                         near);
     else
-        cmd_usage_error(parse, "expected create, add, run, list, set, check or remove");
+        cmd_usage_error(parse, "expected create, add, run, list, set, check, remove or overlay");
     return NULL;
 }
 
@@ -331,6 +332,15 @@ static void read_options(struct cmd_parse *parse, struct experiment_request *req
 {
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
+        case OPT_FROM:
+            request->from = parse->value;
+            break;
+        case 'o':
+            request->output = parse->value;
+            break;
+        case OPT_LEVEL:
+            request->level = parse->value;
+            break;
         case OPT_SET:
             experiment_add_set(parse, request, parse->value);
             break;
@@ -378,6 +388,10 @@ static const struct cmd_option experiment_options[] = {
     {OPT_RUN, "run", "OPTION", "run: an option for 'perfmap run', as --run=--mode=exact"},
     {OPT_IGNORE, "ignore-failure", NULL,
      "run: programs may end with another status than 0 (default: stop, and say so)"},
+    {OPT_FROM, "from", "ARCHIVE",
+     "overlay: write one of the files and functions of this archive, to be edited"},
+    {OPT_LEVEL, "level", "NAME", "overlay: what its level is called (default: the archive's name)"},
+    {'o', "output", "FILE", "overlay: write to this file instead of standard output"},
     {CMD_KEY_JSON, "json", NULL, "list: as JSON"},
     CMD_LOOK_OPTIONS,
     {0}};
@@ -409,7 +423,8 @@ const struct cmd cmd_experiment = {
             "experiment add [--set KEY=VALUE]... E FILE...",
             "experiment list [--json] E|'E?SELECTION'",
             "experiment set E|'E?SELECTION' KEY=VALUE...", "experiment check E|'E?SELECTION'",
-            "experiment remove 'E?SELECTION'", NULL},
+            "experiment remove 'E?SELECTION'",
+            "experiment overlay --from ARCHIVE [--level NAME] [-o FILE]", NULL},
     .description =
         "An experiment (E.perfexp) is one file that names archives, its members, and what is known "
         "of each: attributes that 'perfmap run' noted (cpu_model, kernel, load_start, command, "

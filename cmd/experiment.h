@@ -18,7 +18,8 @@ struct experiment_request {
     const char *input;        /* run */
     const char **run_options; /* run; owned array of lent strings */
     uint32_t n_run_options;
-    bool ignores_failure; /* run */
+    bool ignores_failure;              /* run */
+    const char *from, *output, *level; /* overlay */
 };
 
 /* The experiment that operand 1 names, "E" or "E.perfexp", "E?SELECTION" where ret_selection is not
@@ -33,5 +34,6 @@ const char *experiment_state_word(const struct pm_experiment_member *member);
 
 /* The words behind `perfmap experiment`: each returns the exit status. */
 int experiment_list(struct cmd_parse *parse, const struct experiment_request *request);
+int experiment_overlay(struct cmd_parse *parse, const struct experiment_request *request);
 
 #endif

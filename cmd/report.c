@@ -23,6 +23,7 @@ enum {
     OPT_MODES,
     OPT_DETAILS,
     OPT_FOCUS,
+    OPT_OVERLAY,
     OPT_ON,
     OPT_OVER_TIME,
     OPT_LIMIT,
@@ -39,7 +40,7 @@ struct report_request {
     struct show_look look;
     bool asked[SHOW_N_FORMATS];       /* their options were there */
     const struct show_format *format; /* what comes of that */
-    bool limit_given, split_given, by_given;
+    bool limit_given, split_given, by_given, level_given;
     bool embeds_sources;
     const char *html; /* the page, into that file; NULL: text */
     bool text_given;  /* options that say which rows text has, or how */
@@ -182,6 +183,7 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
         switch (key) {
         case OPT_LEVEL:
             options->level = parse->value;
+            request->level_given = true;
             break;
         case OPT_BY:
             options->by = (enum pm_view_by)parse->choice;
@@ -223,6 +225,9 @@ static bool read_options(struct cmd_parse *parse, struct report_request *request
             break;
         case OPT_FOCUS:
             cmd_take_focus(parse, options->focus);
+            break;
+        case OPT_OVERLAY:
+            cmd_take_overlay(parse, options);
             break;
         case OPT_ON:
             cmd_take_focus(parse, options->on);
@@ -294,6 +299,8 @@ static int report_main(struct cmd_parse *parse)
         return CMD_USAGE;
     if (!takes_page(parse, &request))
         return CMD_USAGE;
+    if (request.options.overlays[0] && !request.level_given)
+        request.options.level = "";
     if (!request.by_given && !strcasecmp(request.options.level, PM_MPI_LEVEL))
         request.options.by = PM_VIEW_BY_OPERATION; /* not each rank and each tag */
     if (request.options.tree && request.options.rule == PM_RULE_SPLIT)
@@ -385,6 +392,7 @@ static const struct cmd_option pm_view_options[] = {
      "and samples"},
     {OPT_NO_COMPENSATION, "no-compensation", NULL,
      "leave the estimated cost of measuring in the times (mode exact)"},
+    CMD_OVERLAY_OPTION(OPT_OVERLAY),
     {OPT_FOCUS, "focus", "PATTERN",
      "only what happens within this construct, or is mapped to it: func:NAME, loop:FILE:LINE, "
      "statement:FILE:LINE, line:FILE:LINE, array:NAME, variable:NAME, file:NAME, process:NAME, or "

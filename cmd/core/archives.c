@@ -115,6 +115,11 @@ void cmd_take_focus(struct cmd_parse *parse, const char **foci)
         cmd_usage_error(parse, "'--%s' at most %d times", parse->option, PM_VIEW_MAX_FOCI);
 }
 
+void cmd_take_overlay(struct cmd_parse *parse, struct pm_view_options *options)
+{
+    cmd_take_focus(parse, options->overlays);
+}
+
 bool cmd_take_interval(struct cmd_parse *parse, int key, const char **from, const char **to)
 {
     if (key == CMD_OPT_FROM)

@@ -41,6 +41,16 @@ extern const char *const cmd_look_environment[]; /* of these commands */
  * for PM_VIEW_MAX_FOCI and a NULL. Too many are reported. */
 void cmd_take_focus(struct cmd_parse *parse, const char **foci);
 
+/* Overlays, of commands that show archives. */
+#define CMD_OVERLAY_OPTION(key)                                                                 \
+    {                                                                                           \
+        key, "overlay", "FILE",                                                                 \
+            "a level of words of your own, from this file: what its patterns match is part of " \
+            "them. Several times; see docs/overlays.md"                                         \
+    }
+struct pm_view_options;
+void cmd_take_overlay(struct cmd_parse *parse, struct pm_view_options *options);
+
 /* The same of a part of the run's time. */
 enum { CMD_OPT_FROM = CMD_OPT_WIDTH + 1, CMD_OPT_TO };
 #define CMD_INTERVAL_OPTIONS                                                                       \

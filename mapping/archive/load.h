@@ -265,6 +265,9 @@ PM_MUST_CHECK enum pm_status pm_archive_keep_interval(struct pm_archive_data *da
  * can only be freed. Nothing is done when all is there. */
 PM_MUST_CHECK enum pm_status pm_archive_load_rest(struct pm_archive_data *data,
                                                   struct pm_error *err);
+/* When nouns were added to the graph, which had n_before: they have no attributes. No rest can be
+ * loaded then, so load with PM_ARCHIVE_LOAD_ALL where one may be wanted. False: memory ended. */
+PM_MUST_CHECK bool pm_archive_data_grow(struct pm_archive_data *data, uint32_t n_before);
 void pm_archive_data_free(struct pm_archive_data *data);
 
 #endif

@@ -166,3 +166,26 @@ enum pm_status pm_archive_load_rest(struct pm_archive_data *data, struct pm_erro
     kept->has_all = status == PM_OK;
     return status;
 }
+
+bool pm_archive_data_grow(struct pm_archive_data *data, uint32_t n_before)
+{
+    uint32_t n = data->graph->n_nouns + 1;
+    const char **addresses = pm_alloc_array(n, sizeof *addresses);
+    const char **paths = pm_alloc_array(n, sizeof *paths);
+    uint16_t *bare = pm_alloc_array(n, sizeof *bare);
+    bool good = addresses && paths && bare;
+    for (uint32_t i = 0; good && i < n; i++) {
+        addresses[i] = i < n_before ? data->addresses[i] : "";
+        paths[i] = i < n_before ? data->paths[i] : "";
+        bare[i] = i < n_before ? data->bare[i] : 0;
+    }
+    free(good ? data->addresses : addresses);
+    free(good ? data->paths : paths);
+    free(good ? data->bare : bare);
+    if (!good)
+        return false;
+    data->addresses = addresses;
+    data->paths = paths;
+    data->bare = bare;
+    return true;
+}

@@ -19,6 +19,9 @@ static const char *keep(struct compare *c, const char *text)
 /* Are rows of what lies in functions? */
 static bool looks_into_functions(const struct pm_view_options *options)
 {
+    /* nouns of an overlay are the same by their names */
+    if (options->overlays[0] && strcasecmp(options->level, "source") != 0)
+        return false;
     return options->by != PM_VIEW_BY_FUNCTION && options->by != PM_VIEW_BY_FILE &&
            options->by != PM_VIEW_BY_OPERATION && !pm_view_grouping_by(options->by)->runner;
 }
@@ -60,6 +63,7 @@ static enum pm_status choose_metric(struct compare *c, const struct pm_view *vie
     c->to->is_sampled = metric == view->cpu_metric && view->samples_metric != PM_NONE;
     c->to->level_name = keep(c, view->level_name);
     c->options.metrics = c->to->metric.name;
+    c->options.level = c->to->level_name;
     if (!c->to->metric.name || !c->to->metric.unit || !c->to->metric.kind ||
         !c->to->metric.description || !c->to->level_name)
         return compare_no_memory(c);

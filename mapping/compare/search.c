@@ -428,6 +428,7 @@ static enum pm_status visit(void *context, int side, struct pm_view *view,
                             const struct pm_view_key_names *names, struct pm_error *err)
 {
     struct searching *s = context;
+    s->cells.metric = view->options.metrics; /* as overlays have it */
     return search_cells_read(&s->cells, side, view, names, err);
 }
 
@@ -436,7 +437,6 @@ static enum pm_status search(struct searching *s, const struct pm_compare_input 
     struct pm_search_options *options = &s->search->options;
     options->compare.view.tells_threads = true;
     s->cells.options = options;
-    s->cells.metric = options->compare.view.metrics;
     const struct pm_compare_visitor visitor = {visit, s};
     enum pm_status status =
         pm_compare(&options->compare, inputs, &visitor, s->err, &s->search->comparison);

@@ -387,7 +387,7 @@ enum pm_status search_cells_read(struct search_cells *cells, int side, struct pm
 {
     struct reading r = {.cells = cells, .view = view, .names = names, .err = err, .side = side};
     r.metric = pm_graph_find_metric(view->data->graph, cells->metric);
-    if (r.metric != PM_NONE && view->data->graph->metrics[r.metric].aggregation != PM_SUM)
+    if (r.metric == PM_NONE || view->data->graph->metrics[r.metric].aggregation != PM_SUM)
         return pm_error_set(err, PM_ERR_USAGE,
                             "'%s' cannot be added up, so its parts cannot be searched",
                             cells->metric);

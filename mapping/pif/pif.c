@@ -150,6 +150,11 @@ void pm_pif_set_producer(struct pm_pif *pif, const char *producer)
     pif->producer = pif_intern_z(pif, producer);
 }
 
+const char *pm_pif_nth_record(const struct pm_pif *pif, size_t n)
+{
+    return n < pif->raw.n ? pif->raw.items[n] : NULL;
+}
+
 const char *pm_pif_producer(const struct pm_pif *pif)
 {
     return pif->producer ? pif->producer : "";

@@ -102,6 +102,9 @@ bool pm_pif_find_noun(const struct pm_pif *pif, pm_id id, struct pm_pif_noun *re
 const char *pm_pif_get_attribute(const struct pm_pif *pif, pm_id noun, const char *key);
 bool pm_pif_nth_attribute(const struct pm_pif *pif, pm_id noun, size_t n, const char **ret_key,
                           const char **ret_value);
+/* The n-th record of an unknown kind, as it was written, "METRIC\n  name = ..."; NULL past the
+ * last. */
+const char *pm_pif_nth_record(const struct pm_pif *pif, size_t n);
 const char *pm_pif_producer(const struct pm_pif *pif); /* "" unknown */
 
 /* Text form. Reading adds to pif, so that many files join; `name` is for messages. Unknown keys and

@@ -784,6 +784,8 @@ enum pm_status pm_view_warn(struct pm_view *view, struct pm_error *err)
     warn_of_ends(&warner);
     warn_of_execs(&warner);
     warn_of_binaries(&warner);
+    if (view->overlays_note)
+        warn(&warner, "%s", view->overlays_note);
     warn_of_messages(&warner);
     warn_of_losses(&warner);
     warn_of_sampling(&warner);

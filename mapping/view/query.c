@@ -732,6 +732,9 @@ enum pm_status pm_view_load(struct pm_view *view, unsigned flags, struct pm_erro
         if (status != PM_OK)
             return status;
         view->archive = view->loaded;
+        status = pm_view_apply_overlays(view, err);
+        if (status != PM_OK)
+            return status;
     }
     view->data = pm_alloc(sizeof *view->data);
     if (!view->data)

@@ -137,6 +137,8 @@ enum pm_status pm_ask_answer(struct pm_view *view, const struct pm_question *que
         pm_view_naming_start};
     struct pm_answer *answer = NULL;
     unsigned flags = PM_ARCHIVE_LOAD_CAUSES | PM_ARCHIVE_LOAD_MERGED | PM_ARCHIVE_LOAD_KEPT;
+    if (view->options.overlays[0]) /* nothing can be added behind what they add */
+        flags |= PM_ARCHIVE_LOAD_ALL;
     enum pm_status status = pm_view_load(view, flags, err);
     if (status == PM_OK)
         status = pm_view_choose_level(view, err);

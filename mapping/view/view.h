@@ -69,6 +69,8 @@ struct pm_view_options {
     const char *focus[PM_VIEW_MAX_FOCI + 1];
     /* only what ran there: "thread:NAME", "process:4711", "rank:3", "node:NAME", with * and ? */
     const char *on[PM_VIEW_MAX_FOCI + 1];
+    /* files of overlays, in their order; ended by NULL. With any, level "" is that of the first */
+    const char *overlays[PM_VIEW_MAX_FOCI + 1];
     /* only what was between: "2.5s", "300ms", "50%" since the start of the run; NULL: open */
     const char *from, *to;
     uint32_t over_time;   /* rows get what they had in so many equal parts of that; 0: none */
@@ -254,6 +256,7 @@ struct pm_view {
     struct pm_view_over_time over_time;
     pm_index level; /* PM_NONE: nothing in the archive is at that level */
     const char *level_name;
+    const char *overlays_note;             /* what of them matches nothing; NULL */
     pm_index metrics[PM_VIEW_MAX_METRICS]; /* shown, in order; not n_calls */
     /* What is made of these: m is a position in metrics, or PM_VIEW_MAX_METRICS for n_calls. */
     struct pm_formula formulas[PM_VIEW_MAX_FORMULAS];
@@ -344,6 +347,8 @@ unsigned pm_view_load_flags(const struct pm_view_options *options);
 /* Fills data: from the archive that was lent, else from options.archive_path. */
 PM_MUST_CHECK enum pm_status pm_view_load(struct pm_view *view, unsigned flags,
                                           struct pm_error *err);
+/* overlays.c: of options.overlays, when the archive has been loaded for this view. */
+PM_MUST_CHECK enum pm_status pm_view_apply_overlays(struct pm_view *view, struct pm_error *err);
 /* All of it. Views of one archive may be made at the same time. The error chain names the
  * archive. PM_ERR_USAGE: a metric that is not there; PM_ERR_NOT_FOUND: a focus that matches
  * nothing. */
