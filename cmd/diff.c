@@ -9,6 +9,7 @@
 #include "mapping/view/groupings.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     OPT_LEVEL = CMD_KEY_FIRST,
@@ -199,6 +200,17 @@ static int n_behind_dashes(const struct cmd_parse *parse)
 static bool is_within(const struct cmd_parse *parse, const struct diff_request *request)
 {
     return request->over && !request->summary_given && request->n_behind < 0 && parse->n_operands;
+}
+
+/* What stands behind "--" are archives, whatever they are called. */
+static bool refuse_options_behind(struct cmd_parse *parse, const struct diff_request *request)
+{
+    for (int i = parse->n_operands - request->n_behind; i < parse->n_operands; i++)
+        if (request->n_behind > 0 && !strncmp(parse->operands[i], "--", 2) &&
+            access(parse->operands[i], F_OK) != 0)
+            cmd_usage_error(parse, "option '%.100s' must stand before '--', which ends the options",
+                            parse->operands[i]);
+    return !parse->failed;
 }
 
 /* A -- B, or one of each; with --over all are one side, whose ranks or threads are compared. */
@@ -476,7 +488,7 @@ static int diff_main(struct cmd_parse *parse)
         !check_search(parse, &request) || !check_when(parse, &request) ||
         !check_page(parse, &request))
         return CMD_USAGE;
-    if (!find_sides(parse, &request, inputs))
+    if (!refuse_options_behind(parse, &request) || !find_sides(parse, &request, inputs))
         return CMD_USAGE;
     if (request.options.view.overlays[0] && !request.level_given)
         request.options.view.level = request.search || request.when ? "source" : "";

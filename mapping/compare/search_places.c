@@ -102,10 +102,13 @@ static uint32_t thread_node(struct placing *p, uint32_t thread, bool at_top)
     const char *name = is_main ? "main" : of->name;
     uint32_t number = next_number(p, "thread", process, name);
     char text[200];
-    snprintf(text, sizeof text, "thread %.150s", *name ? name : "?");
+    if (is_main)
+        snprintf(text, sizeof text, "thread main");
+    else
+        snprintf(text, sizeof text, "thread %.150s #%u", *name ? name : "?", number);
     uint64_t key = key_of("thread", process, name, number);
     uint32_t node = node_at(p, key, at_top ? (uint32_t)PM_NONE : process);
-    name_node(p, node, text, number);
+    name_node(p, node, text, 1);
     return node;
 }
 
