@@ -18,4 +18,8 @@
  * covers it, and it is in no library of a language. */
 #define PM_CODE_OF_UNKNOWN_DATA "compiled without the plugin"
 
+/* Noun of such a type, before code of C++'s library in a thread in which nothing of the program is
+ * active, as of TBB: {this, code Executes}. */
+#define PM_TASK_OF_LIBRARY "task of a library"
+
 #endif

@@ -604,12 +604,12 @@ enum pm_status collect_called_sentence(struct collector *c, uint32_t called_noun
     return known ? PM_OK : map_to_active(c, active, *ret_sentence);
 }
 
-/* {code caller Executes}, which maps to what the code is. */
+/* {first second Executes}, which maps to what the code is. */
 static enum pm_status make_library_sentence(struct collector *c, const struct collect_code *code,
-                                            uint32_t caller, bool *ret_is_new,
+                                            uint32_t first, uint32_t second, bool *ret_is_new,
                                             uint32_t *ret_sentence)
 {
-    uint32_t nouns[] = {code->noun, caller};
+    uint32_t nouns[] = {first, second};
     enum pm_status status = collect_long_sentence(c, c->model->executes, nouns, 2, ret_sentence);
     if (status != PM_OK)
         return status;
@@ -632,7 +632,8 @@ enum pm_status collect_library_sentence(struct collector *c, const struct collec
                                         const struct collect_code *caller, uint32_t *ret_sentence)
 {
     bool is_new = false;
-    enum pm_status status = make_library_sentence(c, code, caller->noun, &is_new, ret_sentence);
+    enum pm_status status =
+        make_library_sentence(c, code, code->noun, caller->noun, &is_new, ret_sentence);
     if (status != PM_OK || !is_new)
         return status;
     return collect_map_passed(c, caller, *ret_sentence);
@@ -642,10 +643,33 @@ enum pm_status collect_library_within(struct collector *c, const struct collect_
                                       const struct collect_active *active, uint32_t *ret_sentence)
 {
     bool is_new = false;
-    enum pm_status status = make_library_sentence(c, code, active->noun, &is_new, ret_sentence);
+    enum pm_status status =
+        make_library_sentence(c, code, code->noun, active->noun, &is_new, ret_sentence);
     if (status != PM_OK || !is_new)
         return status;
     return map_to_active(c, active, *ret_sentence);
+}
+
+static enum pm_status make_task_noun(struct collector *c)
+{
+    struct pm_pif_noun noun = {.id = pm_pif_name_id("Base", PM_TASK_OF_LIBRARY),
+                               .name = PM_TASK_OF_LIBRARY,
+                               .kind = "code",
+                               .type = PM_CODE_OF_UNKNOWN_DATA};
+    if (c->model->task_noun)
+        return PM_OK;
+    c->model->task_noun = ++c->model->n_nouns;
+    return collect_write_noun(c, c->model->task_noun, &noun, c->model->base_level, 0, 0);
+}
+
+enum pm_status collect_library_of_task(struct collector *c, const struct collect_code *code,
+                                       uint32_t *ret_sentence)
+{
+    bool is_new;
+    enum pm_status status = make_task_noun(c);
+    if (status != PM_OK)
+        return status;
+    return make_library_sentence(c, code, c->model->task_noun, code->noun, &is_new, ret_sentence);
 }
 
 enum pm_status collect_called_from(struct collector *c, uint32_t called_noun, uint32_t noun,

@@ -89,6 +89,11 @@ PM_MUST_CHECK enum pm_status collect_library_within(struct collector *c,
                                                     const struct collect_code *code,
                                                     const struct collect_active *active,
                                                     uint32_t *ret_sentence);
+/* Code of C++'s library in a thread in which nothing of the program is active, as of TBB: whose
+ * data it works on is not known. */
+PM_MUST_CHECK enum pm_status collect_library_of_task(struct collector *c,
+                                                     const struct collect_code *code,
+                                                     uint32_t *ret_sentence);
 /* Questions know called code by its functions, too. */
 PM_MUST_CHECK enum pm_status collect_map_called(struct collector *c,
                                                 const struct collect_code *called,

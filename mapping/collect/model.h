@@ -43,8 +43,8 @@ struct collect_model {
     uint32_t source_level, source_executes, source_reads, source_writes, allocates,
         source_allocates, calls;
     uint32_t first_program; /* sentence of the first process; 0: there is none */
-    uint32_t unknown_noun, kernel_noun, perfmap_noun, lost_noun,
-        stray_noun;                           /* rows, 0: not there yet */
+    uint32_t unknown_noun, kernel_noun, perfmap_noun, lost_noun, stray_noun,
+        task_noun;                            /* rows, 0: not there yet */
     struct pm_map sentences;                  /* verb row, noun row -> row */
     struct collect_sentence **long_sentences; /* by hash */
     struct collect_mapping *mappings;

@@ -186,11 +186,12 @@ static enum pm_status add_own(struct sampler *s, const struct innermost *innermo
     enum pm_status status = sampler_to_code(s, innermost, code, &place);
     if (status != PM_OK)
         return status;
-    if (is_for_active(s, innermost, code, &active)) {
+    if (is_for_active(s, innermost, code, &active))
         status = collect_library_within(s->c, code, &active, &sentence);
-        if (status != PM_OK)
-            return status;
-    }
+    else if (!innermost->function && collect_is_library(code))
+        status = collect_library_of_task(s->c, code, &sentence);
+    if (status != PM_OK)
+        return status;
     status = sampler_step_down(s, &place, sentence, 0);
     return status == PM_OK ? add_costs(s, place.row, sample) : status;
 }

@@ -5,6 +5,7 @@
 #include "mapping/base/banned.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 /* --- code of which it is not known what it touches --- */
 
@@ -40,19 +41,28 @@ static bool has_unknown_code(const struct pm_view *view)
     return share_of_unknown(view) >= told_from;
 }
 
-static bool is_of_source(const struct pm_question_word *word)
+/* What looks like a level may be a part of the name: "main::u". */
+static bool is_level(const struct pm_graph *graph, const char *name)
 {
-    return !word->level || !strcmp(word->level, "Source");
+    for (pm_index i = 0; i < graph->n_levels; i++)
+        if (!strcasecmp(graph->levels[i].name, name))
+            return true;
+    return false;
+}
+
+static bool is_of_source(const struct pm_graph *graph, const struct pm_question_word *word)
+{
+    return !word->level || !strcasecmp(word->level, "Source") || !is_level(graph, word->level);
 }
 
 /* {u Reads}, in form. */
-bool pm_ask_is_of_data(const struct pm_question_sentence *sentence)
+bool pm_ask_is_of_data(const struct pm_graph *graph, const struct pm_question_sentence *sentence)
 {
     const char *verb = sentence->verb.pattern;
-    bool is = is_of_source(&sentence->verb) && verb &&
+    bool is = is_of_source(graph, &sentence->verb) && verb &&
               (!strcmp(verb, "Reads") || !strcmp(verb, "Writes"));
     for (uint32_t i = 0; i < sentence->n_nouns; i++)
-        is &= is_of_source(&sentence->nouns[i]);
+        is &= is_of_source(graph, &sentence->nouns[i]);
     return is;
 }
 
@@ -63,7 +73,7 @@ static enum pm_status find_data(const struct pm_question_sentence *sentence,
     struct pm_question_sentence any = *sentence;
     struct pm_question_matches matches;
     *ret_found = false;
-    if (!pm_ask_is_of_data(sentence))
+    if (!pm_ask_is_of_data(graph, sentence))
         return PM_OK;
     any.verb = (struct pm_question_word){.pattern = "?", .whole = "?", .text = "?", .any = true};
     enum pm_status status = pm_question_match(&any, graph, err, &matches);
@@ -475,7 +485,7 @@ static bool asks_for_data(const struct pm_view *view, const struct pm_question_s
                           const struct pm_question_matches *matches)
 {
     const struct pm_graph *graph = view->data->graph;
-    bool is = pm_ask_is_of_data(sentence), fits_any = false, fits_data = false;
+    bool is = pm_ask_is_of_data(graph, sentence), fits_any = false, fits_data = false;
     for (pm_index s = 0; is && s < graph->n_sentences && !fits_data; s++) {
         pm_index noun = pm_graph_first_noun(graph, s);
         bool fits = matches->class_of[s] != PM_NONE;
@@ -650,7 +660,8 @@ static enum pm_status note_without_map(const struct pm_view *view,
     widen_bounds(view, answer, is_unknown_code);
     pm_buf_printf(&text,
                   "%.1f %% of the run's CPU time are in code without the plugin's map: what that "
-                  "reads and writes is not known (objects compiled without the plugin)",
+                  "reads and writes is not known (objects compiled without the plugin, tasks of "
+                  "libraries)",
                   100 * share_of_unknown(view));
     status = pm_ask_add_note(answer, &text, err);
     pm_buf_release(&text);

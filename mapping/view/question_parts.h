@@ -41,7 +41,7 @@ PM_MUST_CHECK enum pm_status pm_ask_note_gaps(struct pm_view *view,
                                               struct pm_error *err);
 
 /* {u Reads}, in form. */
-bool pm_ask_is_of_data(const struct pm_question_sentence *sentence);
+bool pm_ask_is_of_data(const struct pm_graph *graph, const struct pm_question_sentence *sentence);
 /* What of a question is not known all the time: what it asks for, what it denies (`not`), or
  * both. The answer is at least, at most, or neither. */
 enum { PM_ASK_ASKED = 1, PM_ASK_DENIED = 2 };

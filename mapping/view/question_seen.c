@@ -170,7 +170,7 @@ static void find_sentences(const struct pm_archive_data *all, const struct pm_qu
     for (uint32_t i = 0; i < question->n_sentences; i++)
         whole->followed[i] = pm_ask_fits_any(all->graph, &whole->matches[i])
                                  ? all_are_followed(all->graph, &whole->matches[i], followed, nouns)
-                                 : !pm_ask_is_of_data(&question->sentences[i]);
+                                 : !pm_ask_is_of_data(all->graph, &question->sentences[i]);
 }
 
 enum pm_status pm_ask_find_followed(struct pm_view *view, const struct pm_question *question,

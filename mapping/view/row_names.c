@@ -1,6 +1,7 @@
 /* What rows are called, and where in the source they are. */
 #include "groupings.h"
 
+#include "mapping/base/reasons.h"
 #include "mapping/base/statement_names.h"
 #include "mapping/debuginfo/debuginfo.h"
 #include "mapping/graph/index_map.h"
@@ -275,13 +276,16 @@ static void add_verb(const struct pm_view_naming *naming, pm_index verb, struct 
         pm_buf_printf(out, " %s", name);
 }
 
-/* "main+0x184 calls sum, called by ...": a call that is under way (mapping/collect/frames.c). */
+/* "main+0x184 calls sum, called by ...": a call that is under way (mapping/collect/frames.c). "task
+ * of a library: sum+0x8": who called it is not known. */
 const char *pm_view_code_separator(const struct pm_graph *graph, pm_index sentence, uint32_t at)
 {
     const struct pm_graph_sentence *s = &graph->sentences[sentence];
     if (at == 0)
         return "";
     bool is_call = !strcmp(graph->verbs[s->verb].name, "Calls");
+    if (!strcmp(graph->nouns[graph->sentence_nouns[s->first_noun]].name, PM_TASK_OF_LIBRARY))
+        return ": ";
     return is_call && at == 1 ? " calls " : ", called by ";
 }
 
