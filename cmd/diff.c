@@ -240,9 +240,9 @@ static bool find_sides(struct cmd_parse *parse, const struct diff_request *reque
     return true;
 }
 
-static bool check(struct cmd_parse *parse, const struct diff_request *request)
+bool diff_check_rows(struct cmd_parse *parse, const struct pm_compare_options *options)
 {
-    const struct pm_view_options *view = &request->options.view;
+    const struct pm_view_options *view = &options->view;
     const struct pm_view_grouping *grouping = pm_view_grouping_by(view->by);
     bool is_fine = grouping->is_object || view->by == PM_VIEW_BY_STATEMENT;
     if (view->by == PM_VIEW_BY_LINE)
@@ -251,7 +251,7 @@ static bool check(struct cmd_parse *parse, const struct diff_request *request)
         cmd_usage_error(parse,
                         "'--tree' shows call paths of code: compare '--by function', loop, file "
                         "or statement");
-    else if (request->options.inclusive && !view->tree && (is_fine || grouping->runner))
+    else if (options->inclusive && !view->tree && (is_fine || grouping->runner))
         cmd_usage_error(parse, "rows by %s call nothing: leave '--inclusive' out",
                         pm_view_by_word(view->by));
     else if (grouping->where)
@@ -261,7 +261,14 @@ static bool check(struct cmd_parse *parse, const struct diff_request *request)
                         pm_view_by_word(view->by));
     else if (view->metrics && strchr(view->metrics, ','))
         cmd_usage_error(parse, "one metric at a time, not '%.200s'", view->metrics);
-    else if (parse->json && request->csv)
+    return !parse->failed;
+}
+
+static bool check(struct cmd_parse *parse, const struct diff_request *request)
+{
+    if (!diff_check_rows(parse, &request->options))
+        return false;
+    if (parse->json && request->csv)
         cmd_usage_error(parse, "options '--json' and '--csv' cannot be combined: choose one");
     return !parse->failed;
 }

@@ -23,6 +23,8 @@ struct diff_side {
     struct pm_experiment_selection chosen;
 };
 
+/* Are there such rows on two sides? It was said why not. */
+bool diff_check_rows(struct cmd_parse *parse, const struct pm_compare_options *options);
 /* Puts archives in the place of "E?SELECTION". false: it was told why not, and *ret_exit has the
  * status. */
 bool diff_expand(struct cmd_parse *parse, struct diff_side sides[2],

@@ -154,9 +154,20 @@ int64_t pm_compare_period(const struct pm_archive_data *data);
 /* verdict.c: means, intervals and verdicts of rows that have cells; their order. */
 PM_MUST_CHECK enum pm_status pm_compare_judge(struct pm_comparison *comparison,
                                               struct pm_error *err);
+/* The same, and rows without costs stay, and all of them in their order. */
+PM_MUST_CHECK enum pm_status pm_compare_judge_in_order(struct pm_comparison *comparison,
+                                                       struct pm_error *err);
 /* The same of other rows, where the speeds of runs and the total are known. They stay in order. */
 PM_MUST_CHECK enum pm_status pm_compare_judge_rows(struct pm_comparison *comparison,
                                                    struct pm_error *err);
+/* columns.c: several sides, each against A. whole: its side B has the runs of all of them, one side
+ * after the other; n_runs: how many each has. ret: one comparison for each, whose rows are those of
+ * whole by position, and whose numbers and verdicts are as if that side were compared alone. What
+ * they point to is whole's. To be released also after an error. */
+PM_MUST_CHECK enum pm_status pm_compare_columns(const struct pm_comparison *whole,
+                                                const uint32_t *n_runs, uint32_t n_columns,
+                                                struct pm_error *err, struct pm_comparison *ret);
+void pm_compare_columns_release(struct pm_comparison *columns, uint32_t n_columns);
 /* Has one side only costs of it? */
 bool pm_compare_is_of_one_side(const struct pm_compare_row *row);
 /* tree.c: depth first, what lies in one row in the order of compare_rows. */

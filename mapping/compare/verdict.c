@@ -160,10 +160,16 @@ static bool find_speeds(struct pm_comparison *c)
 
 /* --- rows --- */
 
+/* What costs nothing of this metric on either side is no row. */
+static bool is_empty(const struct pm_compare_row *row)
+{
+    return row->means[0] == 0 && row->means[1] == 0; /* NAN: not known, and kept */
+}
+
 /* Times of small rows are noise. Counts are none. */
 static bool is_large(const struct pm_comparison *c, const struct pm_compare_row *row)
 {
-    bool is = !is_time(c);
+    bool is = !is_time(c) && !is_empty(row);
     for (int side = 0; side < 2; side++)
         is |= row->means[side] >= c->total.means[side] * PM_COMPARE_JUDGED_PCT / 100 &&
               row->means[side] > 0;
@@ -370,12 +376,6 @@ bool pm_compare_is_of_one_side(const struct pm_compare_row *row)
     return is_of_a != is_of_b;
 }
 
-/* What costs nothing of this metric on either side is no row. */
-static bool is_empty(const struct pm_compare_row *row)
-{
-    return row->means[0] == 0 && row->means[1] == 0; /* NAN: not known, and kept */
-}
-
 /* What lies in a row comes after it: where that goes, it lies in the one around it. */
 static bool drop_empty(struct pm_comparison *c)
 {
@@ -436,6 +436,17 @@ enum pm_status pm_compare_judge(struct pm_comparison *comparison, struct pm_erro
     if (comparison->n_rows)
         qsort(comparison->rows, comparison->n_rows, sizeof *comparison->rows, compare_rows);
     return PM_OK;
+}
+
+enum pm_status pm_compare_judge_in_order(struct pm_comparison *comparison, struct pm_error *err)
+{
+    struct judging j = {.c = comparison, .err = err};
+    comparison->is_judged = comparison->sides[0].n_runs >= PM_COMPARE_LEAST_RUNS &&
+                            comparison->sides[1].n_runs >= PM_COMPARE_LEAST_RUNS;
+    summarise_all(comparison);
+    enum pm_status status = comparison->is_judged ? judge(&j) : PM_OK;
+    release(&j);
+    return status;
 }
 
 enum pm_status pm_compare_judge_rows(struct pm_comparison *comparison, struct pm_error *err)
