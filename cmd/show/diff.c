@@ -339,8 +339,10 @@ static void put_line(const struct table *t, const struct texts *texts, const cha
         show_put_cut(&t->term, t->out, texts->place, t->widths[PLACE], true, true);
         fputs("  ", t->out);
     }
+    bool is_dim = !strcmp(color, SHOW_DIM); /* other colours are of numbers */
+    fputs(is_dim ? SHOW_DIM : "", t->out);
     show_put_cut_middle(&t->term, t->out, texts->what, t->widths[WHAT]);
-    fputc('\n', t->out);
+    fputs(is_dim ? SHOW_RESET "\n" : "\n", t->out);
 }
 
 static void put_rule(const struct table *t)
