@@ -3,6 +3,7 @@
  * explained by statement and array, one without by its debug information and symbols. What has
  * only a name is a function of that name. */
 #include "import_sink.h"
+#include "import_times.h"
 #include "import_trace.h"
 
 #include "binaries.h"
@@ -63,6 +64,8 @@ struct sink {
     struct pm_map labels;    /* id of the noun -> its row */
     struct sink_cost *costs; /* by hash; at most half full */
     uint32_t n_costs, costs_size;
+    struct import_times *times; /* NULL: nothing has a time */
+    uint64_t now_ns;            /* of the costs that come; 0: not known */
     struct import_trace *trace; /* NULL: there are no events */
     enum pm_status status;      /* of notes */
     uint64_t start_ns, end_ns;  /* of all files; the same: not known */
@@ -520,6 +523,15 @@ static bool grow_costs(struct sink *s)
     return true;
 }
 
+static enum pm_status add_time(struct sink *s, const struct sink_cost *of, uint64_t value)
+{
+    if (!s->times)
+        s->times = import_times_new(s->c);
+    bool added = s->times &&
+                 import_times_add(s->times, s->now_ns, of->thread, of->context, of->metric, value);
+    return added ? PM_OK : collect_no_memory(s->c);
+}
+
 static enum pm_status sink_cost(struct pm_import_sink *calls, uint32_t thread, uint32_t place,
                                 uint32_t metric, uint64_t value)
 {
@@ -535,7 +547,7 @@ static enum pm_status sink_cost(struct pm_import_sink *calls, uint32_t thread, u
     if (__builtin_add_overflow(cost->value, value, &cost->value) || cost->value > INT64_MAX)
         return pm_error_set(s->c->err, PM_ERR_LIMIT, "costs of one place add up to more than %lld",
                             (long long)INT64_MAX);
-    return PM_OK;
+    return s->now_ns ? add_time(s, &key, value) : PM_OK;
 }
 
 /* In the order of threads and contexts, which lists need. */
@@ -756,6 +768,11 @@ static enum pm_status sink_thread(struct pm_import_sink *calls,
     return collect_insert(c, INSERT_THREAD);
 }
 
+static void sink_now(struct pm_import_sink *calls, uint64_t time_ns)
+{
+    sink_of(calls)->now_ns = time_ns;
+}
+
 static void sink_span(struct pm_import_sink *calls, uint64_t start_ns, uint64_t end_ns)
 {
     struct sink *s = sink_of(calls);
@@ -837,6 +854,7 @@ static void release(struct sink *s)
     free(s->roots);
     free(s->costs);
     import_trace_free(s->trace);
+    import_times_free(s->times);
     pm_map_release(&s->labels);
     pm_map_release(&s->images);
     pm_buf_release(&s->missing);
@@ -846,9 +864,12 @@ static enum pm_status read_files(struct sink *s, const char *const *paths, size_
                                  const char *name, const struct pm_import_options *options)
 {
     enum pm_status status = PM_OK;
-    for (size_t i = 0; i < n; i++)
-        if ((status = pm_import_file(paths[i], options, &s->calls, s->c->err)) != PM_OK)
+    for (size_t i = 0; i < n; i++) {
+        s->now_ns = 0;
+        status = pm_import_file(paths[i], options, &s->calls, s->c->err);
+        if (status != PM_OK)
             return status;
+    }
     if (s->status != PM_OK)
         return s->status;
     if (s->trace)
@@ -856,6 +877,10 @@ static enum pm_status read_files(struct sink *s, const char *const *paths, size_
     if (status != PM_OK)
         return status;
     status = write_execution(s, paths, n, name);
+    if (status != PM_OK)
+        return status;
+    if (s->times)
+        status = import_times_write(s->times, s->start_ns);
     if (status != PM_OK)
         return status;
     status = tell_missing(s);
@@ -876,6 +901,7 @@ enum pm_status collect_profiles(struct collector *c, const char *const *paths, s
                                .cost = sink_cost,
                                .arc = sink_arc,
                                .event = sink_event,
+                               .now = sink_now,
                                .span = sink_span,
                                .attribute = sink_attribute,
                                .note = sink_note},

@@ -440,6 +440,7 @@ static enum pm_status end_sample(struct perf *p)
     enum pm_status status = place_of(p, thread->process, &place);
     if (status != PM_OK)
         return status;
+    pm_sink_now(p->im->sink, p->head.time_ns);
     status = pm_sink_cost(p->im->sink, thread->row, place, p->samples_metric, 1);
     if (status != PM_OK || !p->head.has_period)
         return status;

@@ -93,6 +93,7 @@ struct pm_import_sink {
                           uint64_t value);
     enum pm_status (*event)(struct pm_import_sink *, uint32_t thread, uint64_t time_ns,
                             uint32_t path);
+    void (*now)(struct pm_import_sink *, uint64_t time_ns);
     void (*span)(struct pm_import_sink *, uint64_t start_ns, uint64_t end_ns);
     void (*attribute)(struct pm_import_sink *, const char *key, struct pm_str value);
     void (*note)(struct pm_import_sink *, const char *text);
@@ -195,6 +196,12 @@ static inline PM_MUST_CHECK enum pm_status pm_sink_event(struct pm_import_sink *
                                                          uint32_t path)
 {
     return sink->event(sink, thread, time_ns, path);
+}
+
+/* When the costs were that follow, on the clock of pm_sink_span; 0: not known. */
+static inline void pm_sink_now(struct pm_import_sink *sink, uint64_t time_ns)
+{
+    sink->now(sink, time_ns);
 }
 
 /* How long all of it took, as far as the file tells. */

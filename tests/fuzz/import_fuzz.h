@@ -120,6 +120,11 @@ static enum pm_status event(struct pm_import_sink *sink, uint32_t thread, uint64
     return PM_OK;
 }
 
+static void now(struct pm_import_sink *sink, uint64_t time_ns)
+{
+    (void)sink, (void)time_ns;
+}
+
 static void span(struct pm_import_sink *sink, uint64_t start_ns, uint64_t end_ns)
 {
     (void)sink;
@@ -152,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       .cost = cost,
                                       .arc = arc,
                                       .event = event,
+                                      .now = now,
                                       .span = span,
                                       .attribute = attribute,
                                       .note = note}};

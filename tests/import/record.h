@@ -208,6 +208,11 @@ static enum pm_status record_event(struct pm_import_sink *sink, uint32_t thread,
     return PM_OK;
 }
 
+static void record_now(struct pm_import_sink *sink, uint64_t time_ns)
+{
+    (void)sink, (void)time_ns;
+}
+
 static void record_span(struct pm_import_sink *sink, uint64_t start_ns, uint64_t end_ns)
 {
     (void)sink;
@@ -251,6 +256,7 @@ static struct record *record_new(void)
                                        .cost = record_cost,
                                        .arc = record_arc,
                                        .event = record_event,
+                                       .now = record_now,
                                        .span = record_span,
                                        .attribute = record_attribute,
                                        .note = record_note};
