@@ -309,17 +309,6 @@ static void add_off_cpu(struct pm_view *view)
             view->metrics[view->n_metrics++] = metrics[i];
 }
 
-/* No times: costs from elsewhere, the first that there are. */
-static void add_counted(struct pm_view *view)
-{
-    const struct pm_graph *graph = view->data->graph;
-    for (pm_index m = 0; m < graph->n_metrics && view->n_metrics == 0; m++)
-        if (m != view->calls_metric && graph->metrics[m].aggregation == PM_SUM &&
-            strcmp(graph->metrics[m].kind, "time") != 0 &&
-            strcmp(graph->metrics[m].name, "n_samples") != 0 && pm_view_is_measured(graph, m))
-            view->metrics[view->n_metrics++] = m;
-}
-
 bool pm_view_is_import(const struct pm_view *view)
 {
     const struct pm_archive_data *data = view->data;
@@ -334,6 +323,21 @@ static bool add_measured(struct pm_view *view, const char *const *names)
             view->metrics[view->n_metrics++] = metric;
     }
     return view->n_metrics > 0;
+}
+
+/* No times: costs from elsewhere, the first that there are; of others' samples how
+ * many there were. */
+static void add_counted(struct pm_view *view)
+{
+    static const char *const samples[] = {"n_samples", NULL};
+    const struct pm_graph *graph = view->data->graph;
+    for (pm_index m = 0; m < graph->n_metrics && view->n_metrics == 0; m++)
+        if (m != view->calls_metric && graph->metrics[m].aggregation == PM_SUM &&
+            strcmp(graph->metrics[m].kind, "time") != 0 &&
+            strcmp(graph->metrics[m].name, "n_samples") != 0 && pm_view_is_measured(graph, m))
+            view->metrics[view->n_metrics++] = m;
+    if (pm_view_is_import(view) && view->n_metrics == 0)
+        (void)add_measured(view, samples);
 }
 
 /* Of messages it is asked how many, how large and how long; of what one waits at, how long. false:

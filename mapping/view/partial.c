@@ -159,7 +159,6 @@ enum pm_status pm_view_find_partial(struct pm_view *view, struct pm_error *err)
     if (!view->partial || !view->is_placed)
         return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
     view->n_lost_events = pm_view_n_lost_events(data);
-    view->is_imported = data->n_executions && !strcmp(data->executions[0].mode, "import");
     unsigned char others = marks_of(least_mode(data));
     for (pm_index n = 0; n < graph->n_nouns; n++)
         view->partial[n] = has_sleds(view, n) ? others : 0;
@@ -217,7 +216,7 @@ bool pm_view_is_at_least(const struct pm_view *view, const struct pm_view_row *r
         pm_view_is_unmeasured(view, m))
         return true;
     /* our own times have what has no context; those of flat profiles of others do not */
-    bool is_untimed = traits->is_untimed || (view->is_imported && traits->costs_are_at_least);
+    bool is_untimed = traits->is_untimed || (pm_view_is_import(view) && traits->costs_are_at_least);
     if (metric == view->wall_metric)
         return traits->times_are_at_least || (inclusive && is_untimed);
     return traits->costs_are_at_least && (inclusive || !view->is_placed[metric]);

@@ -337,7 +337,6 @@ struct pm_view {
     double folded_value;    /* likewise: of code of system headers that counts for what uses it */
     int64_t n_folded_calls, n_folded_contexts;
     int64_t n_lost_events; /* that no context counts: each number may be short of them */
-    bool is_imported;      /* other tools measured it */
     char **warnings;       /* owned; printable sentences */
     int n_warnings;
 };
