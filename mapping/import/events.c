@@ -39,8 +39,9 @@ struct import_events {
     uint32_t n_runs, runs_cap;
     struct record next; /* the first that was not walked */
     bool has_next;
-    uint64_t at;         /* in list */
-    struct pm_map paths; /* parent, frame -> path */
+    uint64_t at;            /* in list */
+    struct pm_map paths;    /* parent, frame -> path */
+    const uint32_t *frames; /* by the events' numbers less 1; NULL: these are frames */
     uint32_t wall_metric, calls_metric;
     int64_t first_ns, last_ns;
     /* of the thread that is walked */
@@ -199,6 +200,11 @@ static enum pm_status take_next(struct import_events *events)
     return PM_OK;
 }
 
+void import_events_frames(struct import_events *events, const uint32_t *frames)
+{
+    events->frames = frames;
+}
+
 enum pm_status import_events_begin(struct import_events *events)
 {
     struct pm_import_metric wall = {"wall_ns", "ns", "time", ""};
@@ -315,7 +321,10 @@ static enum pm_status enter(struct import_events *events, const struct record *r
         frame.end_ns = most_ns;
         events->n_cut++;
     }
-    enum pm_status status = path_of(events, parent, record->frame, &frame.path);
+    uint32_t named = record->frame;
+    if (events->frames)
+        named = events->frames[named - 1];
+    enum pm_status status = path_of(events, parent, named, &frame.path);
     if (status != PM_OK)
         return status;
     stack[events->depth++] = frame;

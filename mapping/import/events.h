@@ -30,6 +30,9 @@ struct import_events *import_events_new(struct import *im, uint32_t most_in_memo
 void import_events_free(struct import_events *events);
 PM_MUST_CHECK enum pm_status import_events_add(struct import_events *events,
                                                const struct import_event *event);
+/* Frames of events are positions in this list, from 1: for names that come behind their events.
+ * Lent, before the walk. */
+void import_events_frames(struct import_events *events, const uint32_t *frames);
 /* No more will come. */
 PM_MUST_CHECK enum pm_status import_events_begin(struct import_events *events);
 /* The next thread that has events, by number. False: there is none. */

@@ -1,414 +1,748 @@
-/* speedscope's file format (www.speedscope.app/file-format-schema.json), written by py-spy, rbspy
- * and perfmap itself:
+/* speedscope's JSON, of py-spy, rbspy, perfmap and speedscope itself.
  *
- *     {"shared": {"frames": [{"name": "f", "file": "a.c", "line": 3}, ...]},
- *      "profiles": [{"type": "sampled", "name": ..., "unit": "milliseconds",
- *                    "samples": [[0, 1], ...], "weights": [10, ...]},
- *                   {"type": "evented", ..., "events": [{"type": "O", "frame": 0, "at": 1}, ...]}]}
+ *     {"shared": {"frames": [{"name": "main", "file": "a.c", "line": 3}, ...]},
+ *      "profiles": [
+ *         {"type": "sampled", "name": "thread 1", "unit": "seconds", "startValue": 0,
+ *          "endValue": 9, "samples": [[0, 1], ...], "weights": [0.01, ...]},
+ *         {"type": "evented", "name": "thread 2", "unit": "nanoseconds", ...,
+ *          "events": [{"type": "O", "frame": 0, "at": 12}, {"type": "C", "frame": 0, "at": 15}]}]}
  *
- * Keys come in any order, so the text is gone through more than once: it is read as a whole. Each
- * profile is a thread. Several profiles may be views of the same costs, as speedscope's users show
- * them, and a file does not say so: all of them are taken. */
+ * Members come in any order; many writers have the frames behind the profiles. So stacks are kept,
+ * each once, and of each sample a number until its weight is known.
+ * https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources */
 #include "events.h"
 #include "json.h"
 #include "reader.h"
 
+#include "../base/map.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_FRAMES = 1 << 24, MAX_DEPTH = 1 << 14 };
+enum { LEAST_BYTES = 1 << 16, MAX_STACK = 1 << 16, MAX_LIST = 1 << 28 };
+
+enum unit { UNIT_MISSING, UNIT_COUNT, UNIT_BYTES, UNIT_NS, UNIT_US, UNIT_MS, UNIT_S };
+
+struct named {
+    char *name, *file; /* owned */
+    uint32_t line_no;
+};
+
+struct stack {
+    uint32_t first, n; /* in pool */
+};
+
+struct profile {
+    char *name; /* owned; NULL: none */
+    enum unit unit;
+    bool has_weights, is_evented;
+};
+
+struct cost {
+    uint32_t profile, stack;
+    long double value;
+};
 
 struct speedscope {
     struct import *im;
-    struct pm_str text; /* all of it */
-    uint32_t *frames, *entered;
-    uint32_t n_frames, frames_cap, entered_cap;
-    uint32_t process;
+    struct import_events *events;
+    struct pm_buf text;
+    struct profile *profiles;
+    uint32_t n_profiles, profiles_cap;
+    struct named *frames; /* by their index in the file */
+    uint32_t n_frames, frames_cap;
+    uint32_t *entered, *sampled; /* frames of the sink, likewise */
+    uint32_t most_frame;         /* that is used, + 1 */
+    struct pm_map stack_of;      /* by hash */
+    struct stack *stacks;
+    uint32_t *pool;
+    uint32_t n_stacks, stacks_cap, n_pool, pool_cap;
+    struct cost *costs;
+    uint32_t n_costs, costs_cap;
+    /* of the profile at hand */
+    struct pm_map cost_of; /* stack + 1 -> its cost + 1 */
+    uint32_t *samples;     /* their costs */
+    double *weights;       /* that came before their samples */
+    uint32_t n_samples, samples_cap, n_weights, weights_cap;
+    /* of the value at hand */
     uint32_t *stack;
-    uint32_t n_stack, stack_cap;
-    struct pm_buf name;
-    uint64_t n_profiles, n_costs, n_missing_weights, n_falling;
+    uint32_t depth;
+    double number;
+    int64_t last_ns; /* of the profile's events */
+    struct pm_str key, name, file, line, kind, at, frame;
+    bool is_ours, has_shared;
+    uint32_t all; /* thread of all threads' costs in files of ours; 0: none yet */
+    uint64_t n_unweighted, n_negative, n_falling, n_no_time, n_parts;
 };
 
-/* One profile: where its parts stand in the text. */
-struct profile {
-    struct pm_str type, name, unit, start, end;
-    const char *samples, *weights, *events; /* NULL: none */
-    struct pm_str first_keys;
-};
+/* --- JSON in windows --- */
 
-static struct import_json at(const struct speedscope *s, const char *p)
+typedef bool piece(struct speedscope *s, struct import_json *json);
+
+static enum pm_status refuse(struct speedscope *s, const char *what)
 {
-    return (struct import_json){.p = p, .end = s->text.p + s->text.len};
+    return import_refuse_byte(s->im->in, s->im->err, PM_ERR_FORMAT, "%s", what);
 }
 
-static enum pm_status refuse(const struct speedscope *s, const char *p, const char *what)
+static enum pm_status bad_json(struct speedscope *s, const struct import_json *json)
 {
-    return pm_error_set(s->im->err, PM_ERR_FORMAT, "profile '%s' byte %llu: %s", s->im->path,
-                        (unsigned long long)(p - s->text.p), what);
+    struct pm_str shown = {json->p, (size_t)(json->end - json->p)};
+    return import_refuse_byte(s->im->in, s->im->err, PM_ERR_FORMAT,
+                              "'%.*s' is no JSON of speedscope", IMPORT_SHOWN(shown));
+}
+
+/* The next piece, whole; read again with more bytes where the window cuts it. What it left in s is
+ * lent until the next one. *ret_found: what it returned. */
+static enum pm_status step(struct speedscope *s, piece *read, bool *ret_found)
+{
+    struct pm_str unused;
+    for (size_t n = LEAST_BYTES;; n *= 4) {
+        struct pm_str window = import_peek(s->im->in, n);
+        struct import_json json = {.p = window.p, .end = window.p + window.len};
+        *ret_found = read(s, &json);
+        if (json.is_bad)
+            return bad_json(s, &json);
+        if (json.is_cut && window.len < n)
+            return refuse(s, "the file ends before it is complete");
+        if (json.is_cut && n >= IMPORT_MAX_TAKE)
+            return import_refuse_byte(s->im->in, s->im->err, PM_ERR_LIMIT,
+                                      "a value is longer than 64 MiB");
+        if (json.is_cut)
+            continue;
+        (void)import_take(s->im->in, (size_t)(json.p - window.p), &unused);
+        return PM_OK;
+    }
+}
+
+static bool enter_object(struct speedscope *s, struct import_json *json)
+{
+    (void)s;
+    return import_json_enter(json, '{');
+}
+
+static bool enter_array(struct speedscope *s, struct import_json *json)
+{
+    (void)s;
+    return import_json_enter(json, '[');
+}
+
+static bool read_key(struct speedscope *s, struct import_json *json)
+{
+    return import_json_key(json, &s->key);
+}
+
+static bool read_item(struct speedscope *s, struct import_json *json)
+{
+    (void)s;
+    return import_json_item(json);
+}
+
+static bool skip(struct speedscope *s, struct import_json *json)
+{
+    (void)s;
+    import_json_skip(json);
+    return true;
+}
+
+static bool read_word(struct speedscope *s, struct import_json *json)
+{
+    return import_json_scalar(json, &s->name);
+}
+
+static bool read_number(struct speedscope *s, struct import_json *json)
+{
+    struct pm_str text;
+    if (!import_json_scalar(json, &text))
+        return false;
+    if (!pm_str_to_double(text, &s->number) || !isfinite(s->number))
+        json->is_bad = !json->is_cut;
+    return true;
+}
+
+static bool take_index(struct speedscope *s, struct pm_str text, uint32_t *ret_index)
+{
+    uint64_t number;
+    if (!pm_str_to_u64(text, MAX_LIST, &number))
+        return false;
+    *ret_index = (uint32_t)number;
+    if (number + 1 > s->most_frame)
+        s->most_frame = (uint32_t)number + 1;
+    return true;
+}
+
+/* "[0, 1, 5]" */
+static bool read_stack(struct speedscope *s, struct import_json *json)
+{
+    struct pm_str text;
+    s->depth = 0;
+    if (!import_json_enter(json, '['))
+        return false;
+    while (import_json_item(json) && import_json_scalar(json, &text)) {
+        if (s->depth == MAX_STACK || !take_index(s, text, &s->stack[s->depth++])) {
+            json->is_bad = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The members of a frame or of an event that mean something. */
+static bool read_members(struct speedscope *s, struct import_json *json)
+{
+    s->name = s->file = s->line = s->kind = s->at = s->frame = PM_STR("");
+    const struct {
+        const char *key;
+        struct pm_str *value;
+    } members[] = {{"name", &s->name}, {"file", &s->file}, {"line", &s->line},
+                   {"type", &s->kind}, {"at", &s->at},     {"frame", &s->frame}};
+    struct pm_str key;
+    if (!import_json_enter(json, '{'))
+        return false;
+    while (import_json_key(json, &key)) {
+        struct pm_str *value = NULL;
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+            if (pm_str_is(key, members[i].key))
+                value = members[i].value;
+        char c = import_json_peek(json);
+        if (value && c != '{' && c != '[')
+            import_json_scalar(json, value);
+        else
+            import_json_skip(json);
+    }
+    return true;
+}
+
+/* Calls take for each item of the list that comes next. */
+static enum pm_status each_item(struct speedscope *s, piece *read,
+                                enum pm_status (*take)(struct speedscope *))
+{
+    bool found;
+    enum pm_status status = step(s, enter_array, &found);
+    if (status != PM_OK)
+        return status;
+    for (;;) {
+        status = step(s, read_item, &found);
+        if (status != PM_OK || !found)
+            return status;
+        status = step(s, read, &found);
+        if (status != PM_OK)
+            return status;
+        status = take(s);
+        if (status != PM_OK)
+            return status;
+    }
+}
+
+/* Calls take for each member of the object that comes next; its key is s->key, and it reads the
+ * value. */
+static enum pm_status each_member(struct speedscope *s, enum pm_status (*take)(struct speedscope *))
+{
+    bool found;
+    enum pm_status status = step(s, enter_object, &found);
+    if (status != PM_OK)
+        return status;
+    for (;;) {
+        status = step(s, read_key, &found);
+        if (status != PM_OK || !found)
+            return status;
+        status = take(s);
+        if (status != PM_OK)
+            return status;
+    }
+}
+
+static enum pm_status pass_value(struct speedscope *s)
+{
+    bool found;
+    return step(s, skip, &found);
 }
 
 /* --- frames --- */
 
-static enum pm_status add_frame(struct speedscope *s, struct import_json *json)
+static enum pm_status take_frame(struct speedscope *s)
 {
-    struct pm_str key, name = PM_STR(""), file = PM_STR(""), line = PM_STR("");
     uint64_t line_no = 0;
-    if (!import_json_enter(json, '{'))
-        return refuse(s, json->p, "a frame is no object");
-    while (import_json_key(json, &key)) {
-        struct pm_str *place = NULL;
-        if (pm_str_is(key, "name"))
-            place = &name;
-        else if (pm_str_is(key, "file"))
-            place = &file;
-        else if (pm_str_is(key, "line"))
-            place = &line;
-        char c = place ? import_json_peek(json) : '{';
-        if (c == '{' || c == '[')
-            import_json_skip(json);
-        else
-            import_json_scalar(json, place);
-    }
-    if (json->is_cut || json->is_bad)
-        return refuse(s, json->p, "a frame is damaged");
-    uint32_t *frames = pm_grow_array(s->frames, s->n_frames, &s->frames_cap, 256, sizeof *frames);
-    if (frames)
-        s->frames = frames;
-    uint32_t *entered =
-        pm_grow_array(s->entered, s->n_frames, &s->entered_cap, 256, sizeof *entered);
-    if (entered)
-        s->entered = entered;
-    if (!frames || !entered)
+    struct named *frames =
+        pm_grow_array(s->frames, s->n_frames, &s->frames_cap, 256, sizeof *frames);
+    if (!frames)
         return import_no_memory(s->im);
-    if (s->n_frames == MAX_FRAMES)
-        return refuse(s, json->p, "more than 16777216 frames");
-    struct pm_import_frame frame = {.function = import_json_text(name, &s->name)};
-    if (!file.len || !memchr(file.p, '\\', file.len))
-        frame.file = file;
-    if (pm_str_to_u64(line, INT32_MAX, &line_no) && frame.file.len)
-        frame.line_no = (uint32_t)line_no;
-    enum pm_status status = pm_sink_frame(s->im->sink, &frame, &frames[s->n_frames]);
-    if (status != PM_OK)
-        return status;
-    frame.is_entered = true;
-    status = pm_sink_frame(s->im->sink, &frame, &entered[s->n_frames]);
-    s->n_frames++;
-    return status;
+    s->frames = frames;
+    if (s->n_frames == MAX_LIST)
+        return refuse(s, "it has too many frames");
+    struct pm_str name = import_json_text(s->name, &s->text);
+    struct named *made = &frames[s->n_frames++];
+    *made = (struct named){.name = pm_strndup(name.len ? name.p : "", name.len)};
+    struct pm_str file = import_json_text(s->file, &s->text);
+    if (pm_str_is(file, "null"))
+        file = PM_STR("");
+    made->file = pm_strndup(file.len ? file.p : "", file.len);
+    if (pm_str_to_u64(s->line, INT32_MAX, &line_no))
+        made->line_no = (uint32_t)line_no;
+    return made->name && made->file ? PM_OK : import_no_memory(s->im);
 }
 
-static enum pm_status read_shared(struct speedscope *s, const char *p)
+/* What was entered, and what samples found, are frames of different kinds. */
+static enum pm_status make_frames(struct speedscope *s, bool is_entered, uint32_t **ret_frames)
 {
-    struct import_json json = at(s, p);
-    struct pm_str key;
-    if (!p || !import_json_enter(&json, '{'))
-        return refuse(s, p ? p : s->text.p, "no shared frames");
-    while (import_json_key(&json, &key)) {
-        if (!pm_str_is(key, "frames") || import_json_peek(&json) != '[') {
-            import_json_skip(&json);
-            continue;
-        }
-        import_json_enter(&json, '[');
-        while (import_json_item(&json)) {
-            enum pm_status status = add_frame(s, &json);
-            if (status != PM_OK)
-                return status;
-        }
+    *ret_frames = pm_alloc_array(s->n_frames + 1u, sizeof **ret_frames);
+    if (!*ret_frames)
+        return import_no_memory(s->im);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        struct pm_import_frame frame = {.function = pm_str_of(s->frames[i].name),
+                                        .file = pm_str_of(s->frames[i].file),
+                                        .line_no = s->frames[i].line_no,
+                                        .is_entered = is_entered};
+        enum pm_status status = pm_sink_frame(s->im->sink, &frame, &(*ret_frames)[i]);
+        if (status != PM_OK)
+            return status;
     }
-    return json.is_cut || json.is_bad ? refuse(s, json.p, "the frames are damaged") : PM_OK;
+    return PM_OK;
 }
 
-/* --- units --- */
-
-/* Values are numbers times 10^decimals: of times in ns, of others as they are. */
-static unsigned decimals_of(struct pm_str unit, const char **ret_unit)
+static enum pm_status take_shared(struct speedscope *s)
 {
-    static const struct {
-        const char *unit;
-        unsigned decimals;
-    } units[] = {{"nanoseconds", 0}, {"microseconds", 3}, {"milliseconds", 6}, {"seconds", 9}};
-    *ret_unit = pm_str_is(unit, "bytes") ? "bytes" : "samples";
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (pm_str_is(unit, units[i].unit)) {
-            *ret_unit = "ns";
-            return units[i].decimals;
-        }
-    return 0;
+    if (!pm_str_is(s->key, "frames"))
+        return pass_value(s);
+    if (s->has_shared)
+        return refuse(s, "it has frames twice");
+    s->has_shared = true;
+    return each_item(s, read_members, take_frame);
 }
 
 /* --- samples --- */
 
-static enum pm_status push_frames(struct speedscope *s, struct import_json *json)
+static enum pm_status find_stack(struct speedscope *s, uint32_t *ret_stack)
 {
-    struct pm_str number;
-    uint64_t frame;
-    s->n_stack = 0;
-    if (!import_json_enter(json, '['))
-        return refuse(s, json->p, "a sample is no list of frames");
-    while (import_json_item(json)) {
-        uint32_t *stack = pm_grow_array(s->stack, s->n_stack, &s->stack_cap, 256, sizeof *stack);
-        if (!stack)
+    uint64_t hash = import_hash(s->stack, s->depth * sizeof *s->stack, s->depth);
+    uint32_t *at = pm_map_at(&s->stack_of, hash);
+    struct stack *stacks =
+        pm_grow_array(s->stacks, s->n_stacks, &s->stacks_cap, 256, sizeof *stacks);
+    if (stacks)
+        s->stacks = stacks;
+    if (!at || !stacks)
+        return import_no_memory(s->im);
+    *ret_stack = *at;
+    if (*at)
+        return PM_OK;
+    if (s->n_pool > MAX_LIST)
+        return refuse(s, "it has too many stacks");
+    stacks[s->n_stacks] = (struct stack){s->n_pool, s->depth};
+    for (uint32_t i = 0; i < s->depth; i++) {
+        uint32_t *pool = pm_grow_array(s->pool, s->n_pool, &s->pool_cap, 1024, sizeof *pool);
+        if (!pool)
             return import_no_memory(s->im);
-        s->stack = stack;
-        if (!import_json_scalar(json, &number) || !pm_str_to_u64(number, UINT32_MAX, &frame) ||
-            frame >= s->n_frames)
-            return refuse(s, json->p, "a sample names a frame that is not there");
-        if (s->n_stack < MAX_DEPTH)
-            stack[s->n_stack++] = s->frames[frame];
+        s->pool = pool;
+        pool[s->n_pool++] = s->stack[i];
     }
-    return json->is_cut || json->is_bad ? refuse(s, json->p, "a sample is damaged") : PM_OK;
-}
-
-/* The next weight; 1 where there are none. */
-static enum pm_status next_weight(struct speedscope *s, struct import_json *weights,
-                                  unsigned decimals, int64_t *ret)
-{
-    struct pm_str number;
-    *ret = 1;
-    if (!weights->p)
-        return PM_OK;
-    if (!import_json_item(weights)) {
-        s->n_missing_weights++;
-        *ret = 0;
-        weights->p = weights->end; /* none comes any more */
-        weights->is_cut = true;
-        return PM_OK;
-    }
-    if (!import_json_scalar(weights, &number) || !import_json_scaled(number, decimals, ret) ||
-        *ret < 0)
-        return refuse(s, weights->p, "a weight is no sound number");
+    *ret_stack = *at = ++s->n_stacks;
     return PM_OK;
 }
 
-static enum pm_status read_samples(struct speedscope *s, const struct profile *profile,
-                                   uint32_t thread)
+/* Where a stack's costs of the profile at hand are added up. */
+static enum pm_status find_cost(struct speedscope *s, uint32_t stack, uint32_t *ret_cost)
 {
-    struct import_json samples = at(s, profile->samples), weights = at(s, profile->weights);
-    const char *unit;
-    unsigned decimals = decimals_of(profile->unit, &unit);
-    uint32_t metric, place = 0;
-    uint64_t factor;
-    if (!profile->weights)
-        unit = "samples";
-    enum pm_status status = import_unit_metric(s->im, unit, &metric, &factor);
+    uint32_t *at = pm_map_at(&s->cost_of, stack);
+    struct cost *costs = pm_grow_array(s->costs, s->n_costs, &s->costs_cap, 256, sizeof *costs);
+    if (costs)
+        s->costs = costs;
+    if (!at || !costs)
+        return import_no_memory(s->im);
+    if (!*at) {
+        costs[s->n_costs] = (struct cost){s->n_profiles - 1, stack, 0};
+        *at = ++s->n_costs;
+    }
+    *ret_cost = *at - 1;
+    return PM_OK;
+}
+
+static void add_weight(struct speedscope *s, uint32_t sample, double weight)
+{
+    s->n_negative += weight < 0;
+    if (weight > 0)
+        s->costs[s->samples[sample]].value += weight;
+}
+
+static enum pm_status take_sample(struct speedscope *s)
+{
+    uint32_t stack = 0, cost = 0;
+    enum pm_status status = find_stack(s, &stack);
     if (status != PM_OK)
         return status;
-    if (!import_json_enter(&samples, '[') ||
-        (profile->weights && !import_json_enter(&weights, '[')))
-        return refuse(s, samples.p, "samples are no list");
-    while (import_json_item(&samples)) {
-        int64_t weight = 0;
-        status = push_frames(s, &samples);
-        if (status != PM_OK)
-            return status;
-        status = next_weight(s, &weights, decimals, &weight);
-        if (status != PM_OK)
-            return status;
-        status = pm_sink_place(s->im->sink, s->process, s->stack, s->n_stack, &place);
-        if (status != PM_OK)
-            return status;
-        status = pm_sink_cost(s->im->sink, thread, place, metric, (uint64_t)weight);
-        if (status != PM_OK)
-            return status;
-        s->n_costs++;
+    status = find_cost(s, stack, &cost);
+    if (status != PM_OK)
+        return status;
+    uint32_t *samples =
+        pm_grow_array(s->samples, s->n_samples, &s->samples_cap, 1024, sizeof *samples);
+    if (!samples || s->n_samples == MAX_LIST)
+        return import_no_memory(s->im);
+    s->samples = samples;
+    samples[s->n_samples++] = cost;
+    if (s->n_samples <= s->n_weights)
+        add_weight(s, s->n_samples - 1, s->weights[s->n_samples - 1]);
+    return PM_OK;
+}
+
+static enum pm_status take_weight(struct speedscope *s)
+{
+    if (s->n_weights < s->n_samples) {
+        add_weight(s, s->n_weights++, s->number);
+        return PM_OK;
     }
-    return samples.is_cut || samples.is_bad ? refuse(s, samples.p, "samples are damaged") : PM_OK;
+    double *weights =
+        pm_grow_array(s->weights, s->n_weights, &s->weights_cap, 1024, sizeof *weights);
+    if (!weights || s->n_weights == MAX_LIST)
+        return import_no_memory(s->im);
+    s->weights = weights;
+    weights[s->n_weights++] = s->number;
+    return PM_OK;
 }
 
 /* --- events --- */
 
-static enum pm_status read_event(struct speedscope *s, struct import_json *json, unsigned decimals,
-                                 struct import_event *event)
+static struct profile *profile_of(struct speedscope *s)
 {
-    struct pm_str key, type = PM_STR(""), frame = PM_STR(""), when = PM_STR("");
-    uint64_t number;
-    if (!import_json_enter(json, '{'))
-        return refuse(s, json->p, "an event is no object");
-    while (import_json_key(json, &key)) {
-        if (pm_str_is(key, "type"))
-            import_json_scalar(json, &type);
-        else if (pm_str_is(key, "frame"))
-            import_json_scalar(json, &frame);
-        else if (pm_str_is(key, "at"))
-            import_json_scalar(json, &when);
-        else
-            import_json_skip(json);
-    }
-    bool is_sound = !json->is_cut && !json->is_bad && pm_str_to_u64(frame, UINT32_MAX, &number) &&
-                    number < s->n_frames && import_json_scaled(when, decimals, &event->time_ns) &&
-                    event->time_ns <= INT64_MAX / 4 && event->time_ns >= -(INT64_MAX / 4);
-    if (!is_sound)
-        return refuse(s, json->p, "an event has no sound frame or time");
-    event->frame = s->entered[number];
-    event->kind = pm_str_is(type, "O") ? IMPORT_ENTER : IMPORT_LEAVE;
-    return PM_OK;
+    return &s->profiles[s->n_profiles - 1];
 }
 
-static enum pm_status read_events(struct speedscope *s, const struct profile *profile,
-                                  uint32_t thread)
+static long double ns_of(enum unit unit, long double value)
 {
-    struct import_json json = at(s, profile->events);
-    const char *unit;
-    unsigned decimals = decimals_of(profile->unit, &unit);
-    struct import_event event = {.kind = IMPORT_ENTER};
-    uint32_t number;
-    if (strcmp(unit, "ns") != 0)
-        return refuse(s, json.p, "events are in no unit of time");
-    struct import_events *events = import_events_new(s->im, 0);
-    if (!events)
-        return import_no_memory(s->im);
-    enum pm_status status = PM_OK;
-    if (!import_json_enter(&json, '['))
-        status = refuse(s, json.p, "events are no list");
-    while (!status && import_json_item(&json)) {
-        status = read_event(s, &json, decimals, &event);
-        if (!status)
-            status = import_events_add(events, &event);
-        s->n_costs++;
+    static const long double factors[] = {
+        [UNIT_NS] = 1, [UNIT_US] = 1e3L, [UNIT_MS] = 1e6L, [UNIT_S] = 1e9L};
+    return unit >= UNIT_NS ? value * factors[unit] : value;
+}
+
+static enum pm_status take_event(struct speedscope *s)
+{
+    double at;
+    uint32_t frame;
+    bool is_open = pm_str_is(s->kind, "O");
+    const struct profile *profile = profile_of(s);
+    if ((!is_open && !pm_str_is(s->kind, "C")) || !take_index(s, s->frame, &frame) ||
+        !pm_str_to_double(s->at, &at) || !isfinite(at))
+        return refuse(s, "an event has no type O or C, frame and time");
+    if (profile->unit < UNIT_NS) {
+        s->n_no_time++;
+        return PM_OK;
     }
-    if (!status && (json.is_cut || json.is_bad))
-        status = refuse(s, json.p, "events are damaged");
-    if (!status)
-        status = import_events_begin(events);
-    if (!status && import_events_thread(events, &number))
-        status = import_events_walk(events, s->process, thread);
-    if (!status)
-        import_events_tell(events);
-    import_events_free(events);
-    return status;
+    long double ns = roundl(ns_of(profile->unit, at));
+    if (ns < 0 || ns > 0x1p62L)
+        return refuse(s, "the time of an event is out of range");
+    bool is_falling = ns < (long double)s->last_ns;
+    s->n_falling += is_falling;
+    if (!is_falling)
+        s->last_ns = (int64_t)ns;
+    struct import_event event = {.time_ns = s->last_ns,
+                                 .thread = s->n_profiles - 1,
+                                 .frame = frame + 1,
+                                 .kind = is_open ? IMPORT_ENTER : IMPORT_LEAVE};
+    return import_events_add(s->events, &event);
 }
 
 /* --- profiles --- */
 
-static void find_parts(struct import_json *json, struct profile *profile)
+static enum pm_status take_unit(struct speedscope *s)
 {
-    struct pm_str key;
-    while (import_json_key(json, &key)) {
-        char c = import_json_peek(json);
-        if (pm_str_is(key, "samples"))
-            profile->samples = json->p;
-        else if (pm_str_is(key, "weights"))
-            profile->weights = json->p;
-        else if (pm_str_is(key, "events"))
-            profile->events = json->p;
-        if (c == '{' || c == '[')
-            import_json_skip(json);
-        else if (pm_str_is(key, "type"))
-            import_json_scalar(json, &profile->type);
-        else if (pm_str_is(key, "name"))
-            import_json_scalar(json, &profile->name);
-        else if (pm_str_is(key, "unit"))
-            import_json_scalar(json, &profile->unit);
-        else
-            import_json_skip(json);
-    }
-}
-
-static enum pm_status read_profile(struct speedscope *s, struct import_json *json)
-{
-    struct profile profile = {.type = PM_STR(""), .name = PM_STR(""), .unit = PM_STR("")};
-    uint32_t thread;
-    if (!import_json_enter(json, '{'))
-        return refuse(s, json->p, "a profile is no object");
-    find_parts(json, &profile);
-    if (json->is_cut || json->is_bad)
-        return refuse(s, json->p, "a profile is damaged, or ends in the middle");
-    struct pm_import_thread made = {.process = s->process,
-                                    .name = import_json_text(profile.name, &s->name)};
-    enum pm_status status = pm_sink_thread(s->im->sink, &made, &thread);
+    static const struct {
+        const char *word;
+        enum unit unit;
+    } units[] = {{"none", UNIT_COUNT},      {"bytes", UNIT_BYTES},     {"nanoseconds", UNIT_NS},
+                 {"microseconds", UNIT_US}, {"milliseconds", UNIT_MS}, {"seconds", UNIT_S}};
+    bool found;
+    enum pm_status status = step(s, read_word, &found);
     if (status != PM_OK)
         return status;
-    s->n_profiles++;
-    if (pm_str_is(profile.type, "sampled") && profile.samples)
-        return read_samples(s, &profile, thread);
-    if (pm_str_is(profile.type, "evented") && profile.events)
-        return read_events(s, &profile, thread);
-    return refuse(s, json->p, "a profile is neither 'sampled' nor 'evented'");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (pm_str_is(s->name, units[i].word))
+            profile_of(s)->unit = units[i].unit;
+    return profile_of(s)->unit ? PM_OK : refuse(s, "a profile has an unknown unit");
 }
 
-static enum pm_status read_profiles(struct speedscope *s, const char *p)
+static enum pm_status take_name(struct speedscope *s)
 {
-    struct import_json json = at(s, p);
-    if (!p || !import_json_enter(&json, '['))
-        return refuse(s, p ? p : s->text.p, "no list of profiles");
-    while (import_json_item(&json)) {
-        enum pm_status status = read_profile(s, &json);
+    bool found;
+    enum pm_status status = step(s, read_word, &found);
+    if (status != PM_OK)
+        return status;
+    struct pm_str text = import_json_text(s->name, &s->text);
+    struct profile *profile = profile_of(s);
+    free(profile->name);
+    profile->name = pm_strndup(text.len ? text.p : "", text.len);
+    return profile->name ? PM_OK : import_no_memory(s->im);
+}
+
+static enum pm_status take_events(struct speedscope *s)
+{
+    profile_of(s)->is_evented = true;
+    if (!profile_of(s)->unit)
+        return refuse(s, "a profile has its unit behind its events");
+    return each_item(s, read_members, take_event);
+}
+
+static enum pm_status take_member(struct speedscope *s)
+{
+    if (pm_str_is(s->key, "unit"))
+        return take_unit(s);
+    if (pm_str_is(s->key, "name"))
+        return take_name(s);
+    if (pm_str_is(s->key, "samples"))
+        return each_item(s, read_stack, take_sample);
+    if (pm_str_is(s->key, "events"))
+        return take_events(s);
+    if (!pm_str_is(s->key, "weights"))
+        return pass_value(s);
+    profile_of(s)->has_weights = true;
+    return each_item(s, read_number, take_weight);
+}
+
+/* Samples without weights count 1. */
+static enum pm_status end_profile(struct speedscope *s)
+{
+    struct profile *profile = profile_of(s);
+    if (profile->has_weights && s->n_weights < s->n_samples)
+        s->n_unweighted += s->n_samples - s->n_weights;
+    if (s->n_weights > s->n_samples)
+        return import_refuse_byte(s->im->in, s->im->err, PM_ERR_FORMAT,
+                                  "a profile has %u samples and %u weights", s->n_samples,
+                                  s->n_weights);
+    if (profile->has_weights)
+        return PM_OK;
+    if (!profile->is_evented)
+        profile->unit = UNIT_COUNT;
+    for (uint32_t i = 0; i < s->n_samples; i++)
+        add_weight(s, i, 1);
+    return PM_OK;
+}
+
+static enum pm_status read_profile(struct speedscope *s)
+{
+    struct profile *profiles =
+        pm_grow_array(s->profiles, s->n_profiles, &s->profiles_cap, 16, sizeof *profiles);
+    if (!profiles)
+        return import_no_memory(s->im);
+    s->profiles = profiles;
+    profiles[s->n_profiles++] = (struct profile){0};
+    pm_map_release(&s->cost_of);
+    s->cost_of = (struct pm_map){0};
+    s->n_samples = s->n_weights = 0;
+    s->last_ns = 0;
+    enum pm_status status = each_member(s, take_member);
+    return status != PM_OK ? status : end_profile(s);
+}
+
+static enum pm_status read_profiles(struct speedscope *s)
+{
+    bool found;
+    enum pm_status status = step(s, enter_array, &found);
+    if (status != PM_OK)
+        return status;
+    for (;;) {
+        status = step(s, read_item, &found);
+        if (status != PM_OK || !found)
+            return status;
+        status = read_profile(s);
         if (status != PM_OK)
             return status;
     }
-    return json.is_cut || json.is_bad ? refuse(s, json.p, "the profiles are damaged") : PM_OK;
 }
 
-/* --- the whole --- */
-
-static enum pm_status read_file(struct speedscope *s)
+static enum pm_status take_top(struct speedscope *s)
 {
-    struct import *im = s->im;
-    struct import_json json = at(s, s->text.p);
-    const char *shared = NULL, *profiles = NULL;
-    struct pm_str key;
-    if (!import_json_enter(&json, '{'))
-        return refuse(s, s->text.p, "this is no file of speedscope");
-    while (import_json_key(&json, &key)) {
-        import_json_peek(&json);
-        if (pm_str_is(key, "shared"))
-            shared = json.p;
-        else if (pm_str_is(key, "profiles"))
-            profiles = json.p;
-        import_json_skip(&json);
+    bool found;
+    if (pm_str_is(s->key, "shared"))
+        return each_member(s, take_shared);
+    if (pm_str_is(s->key, "profiles"))
+        return read_profiles(s);
+    if (!pm_str_is(s->key, "exporter"))
+        return pass_value(s);
+    enum pm_status status = step(s, read_word, &found);
+    if (status != PM_OK)
+        return status;
+    s->is_ours = import_begins(s->name, "perfmap ");
+    pm_sink_attribute(s->im->sink, "producer", import_json_text(s->name, &s->text));
+    return PM_OK;
+}
+
+/* --- what it is made of --- */
+
+static bool is_of_all(const struct profile *profile)
+{
+    return profile->name && import_begins(pm_str_of(profile->name), "all: ");
+}
+
+/* perfmap export writes the costs of each metric of all threads, and then the first one's parts of
+ * each thread: these are in it already. */
+static bool is_part(const struct speedscope *s, const struct profile *profile)
+{
+    return s->is_ours && !profile->is_evented && !is_of_all(profile);
+}
+
+static enum pm_status find_metric(struct speedscope *s, const struct profile *profile,
+                                  uint32_t *ret_metric)
+{
+    static const char *const units[] = {"samples", "samples", "bytes", "ns"};
+    static const char *const own_units[] = {"count", "count", "bytes", "ns"};
+    static const char *const kinds[] = {"count", "count", "bytes", "time"};
+    enum unit unit = profile->unit < UNIT_NS ? profile->unit : UNIT_NS;
+    char name[128];
+    uint64_t factor;
+    if (!s->is_ours || !is_of_all(profile))
+        return import_unit_metric(s->im, units[unit], ret_metric, &factor);
+    import_metric_name(pm_str_of(profile->name + strlen("all: ")), name, sizeof name);
+    struct pm_import_metric metric = {name, own_units[unit], kinds[unit], "as perfmap exported it"};
+    return pm_sink_metric(s->im->sink, &metric, ret_metric);
+}
+
+static enum pm_status add_cost(struct speedscope *s, const struct cost *cost, uint32_t process,
+                               uint32_t thread, uint32_t metric)
+{
+    const struct stack *stack = &s->stacks[cost->stack - 1];
+    long double value = roundl(ns_of(s->profiles[cost->profile].unit, cost->value));
+    uint32_t place;
+    if (value > 0x1p62L)
+        return pm_error_set(s->im->err, PM_ERR_LIMIT, "profile '%s': a value is too large",
+                            s->im->path);
+    for (uint32_t i = 0; i < stack->n; i++)
+        s->stack[i] = s->sampled[s->pool[stack->first + i]];
+    enum pm_status status = pm_sink_place(s->im->sink, process, s->stack, stack->n, &place);
+    if (status != PM_OK || value < 1)
+        return status;
+    return pm_sink_cost(s->im->sink, thread, place, metric, (uint64_t)value);
+}
+
+/* Costs are in the order of their profiles. */
+static enum pm_status make_profile(struct speedscope *s, uint32_t number, uint32_t process,
+                                   uint32_t *next)
+{
+    const struct profile *profile = &s->profiles[number];
+    uint32_t thread = 0, metric = 0;
+    bool is_left_out = is_part(s, profile);
+    s->n_parts += is_left_out;
+    enum pm_status status = PM_OK;
+    struct pm_import_thread made = {.process = process,
+                                    .name = pm_str_of(profile->name ? profile->name : "")};
+    if (is_of_all(profile))
+        made.name = PM_STR("all");
+    bool is_of_same = s->is_ours && !profile->is_evented && s->all;
+    if (is_of_same)
+        thread = s->all;
+    else if (!is_left_out)
+        status = pm_sink_thread(s->im->sink, &made, &thread);
+    if (status != PM_OK)
+        return status;
+    if (s->is_ours && !profile->is_evented)
+        s->all = thread;
+    if (!is_left_out && *next < s->n_costs && s->costs[*next].profile == number)
+        status = find_metric(s, profile, &metric);
+    for (; *next < s->n_costs && s->costs[*next].profile == number; (*next)++) {
+        if (status != PM_OK)
+            return status;
+        if (!is_left_out)
+            status = add_cost(s, &s->costs[*next], process, thread, metric);
     }
-    if (json.is_cut || json.is_bad)
-        return refuse(s, json.p, "the file ends in the middle, or is no JSON");
-    struct pm_import_process process = {.name = pm_str_of(import_base_name(im->path)), .rank = -1};
-    enum pm_status status = pm_sink_process(im->sink, &process, &s->process);
+    if (status != PM_OK || !profile->is_evented || is_left_out)
+        return status;
+    uint32_t with_events;
+    if (!import_events_thread(s->events, &with_events) || with_events != number)
+        return PM_OK;
+    return import_events_walk(s->events, process, thread);
+}
+
+static enum pm_status make_all(struct speedscope *s)
+{
+    struct pm_import_process made = {.name = pm_str_of(import_base_name(s->im->path)), .rank = -1};
+    uint32_t process, next = 0;
+    if (!s->n_profiles)
+        return refuse(s, "it has no profiles");
+    if (s->most_frame > s->n_frames)
+        return import_refuse_byte(s->im->in, s->im->err, PM_ERR_FORMAT,
+                                  "frame %u is used, and there are %u", s->most_frame - 1,
+                                  s->n_frames);
+    enum pm_status status = pm_sink_process(s->im->sink, &made, &process);
     if (status != PM_OK)
         return status;
-    status = read_shared(s, shared);
-    if (status != PM_OK)
-        return status;
-    status = read_profiles(s, profiles);
-    if (status != PM_OK)
-        return status;
-    return s->n_costs ? PM_OK : refuse(s, s->text.p, "there are no samples and no events");
+    uint32_t with_events;
+    status = import_events_begin(s->events);
+    if (!status && import_events_thread(s->events, &with_events))
+        status = make_frames(s, true, &s->entered);
+    if (!status && s->n_costs)
+        status = make_frames(s, false, &s->sampled);
+    import_events_frames(s->events, s->entered);
+    for (uint32_t i = 0; i < s->n_profiles && !status; i++)
+        status = make_profile(s, i, process, &next);
+    return status;
 }
 
 static void tell(const struct speedscope *s)
 {
-    if (s->n_profiles > 1)
+    const struct {
+        uint64_t n;
+        const char *text;
+    } notes[] = {
+        {s->n_unweighted, "samples that have no weight, left out"},
+        {s->n_negative, "weights less than 0, left out"},
+        {s->n_falling, "events earlier than the one before them, taken to be then"},
+        {s->n_no_time, "events of profiles whose unit is no time, left out"},
+        {s->n_parts, "profiles of single threads, which are part of those of all, left out"},
+    };
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (notes[i].n)
+            pm_sink_note(s->im->sink, "%s: %llu", notes[i].text, (unsigned long long)notes[i].n);
+    if (s->n_profiles > 1 && !s->is_ours)
         pm_sink_note(s->im->sink,
-                     "the file has %llu profiles, which are threads here: where some are views of "
+                     "the file has %u profiles, which are threads here: where some are views of "
                      "the same costs, these count more than once",
-                     (unsigned long long)s->n_profiles);
-    if (s->n_missing_weights)
-        pm_sink_note(s->im->sink, "%llu samples have no weight, and no cost",
-                     (unsigned long long)s->n_missing_weights);
+                     s->n_profiles);
+    import_events_tell(s->events);
+}
+
+static void release(struct speedscope *s)
+{
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        free(s->profiles[i].name);
+    for (uint32_t i = 0; i < s->n_frames; i++) {
+        free(s->frames[i].name);
+        free(s->frames[i].file);
+    }
+    void *const lists[] = {s->profiles, s->frames, s->entered, s->sampled, s->stacks,
+                           s->pool,     s->costs,  s->samples, s->weights, s->stack};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]);
+    pm_map_release(&s->stack_of);
+    pm_map_release(&s->cost_of);
+    pm_buf_release(&s->text);
+    import_events_free(s->events);
 }
 
 static enum pm_status read_speedscope(struct import *im)
 {
-    struct speedscope s = {.im = im, .name = PM_BUF_INIT(1 << 20)};
-    if (!import_rest(im->in, &s.text)) {
-        enum pm_status status = import_input_status(im->in, im->err);
-        return status != PM_OK ? status
-                               : import_refuse_byte(im->in, im->err, PM_ERR_LIMIT,
-                                                    "a file of speedscope is larger than 64 MiB");
-    }
-    enum pm_status status = import_input_status(im->in, im->err);
+    struct speedscope s = {.im = im,
+                           .events = import_events_new(im, 0),
+                           .stack = pm_alloc_array(MAX_STACK, sizeof *s.stack),
+                           .text = PM_BUF_INIT(1 << 20)};
+    enum pm_status status = s.events && s.stack ? each_member(&s, take_top) : import_no_memory(im);
     if (!status)
-        status = read_file(&s);
+        status = make_all(&s);
     if (!status)
         tell(&s);
-    free(s.frames);
-    free(s.entered);
-    free(s.stack);
-    pm_buf_release(&s.name);
+    release(&s);
     return status;
+}
+
+static bool has_word(struct pm_str head, const char *word)
+{
+    return memmem(head.p, head.len, word, strlen(word)) != NULL;
 }
 
 static bool is_speedscope(struct pm_str head, const char *path)
 {
+    struct import_json json = {.p = head.p, .end = head.p + head.len};
     (void)path;
-    return memmem(head.p, head.len, "speedscope.app/file-format-schema", 33) != NULL;
+    if (import_json_peek(&json) != '{')
+        return false;
+    bool has_kind = has_word(head, "\"evented\"") || has_word(head, "\"sampled\"");
+    return has_word(head, "speedscope.app/file-format-schema") ||
+           (has_word(head, "\"shared\"") && has_word(head, "\"frames\"")) ||
+           (has_word(head, "\"profiles\"") && has_kind);
 }
 
 const struct import_format import_format_speedscope = {.is = is_speedscope,
