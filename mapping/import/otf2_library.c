@@ -375,6 +375,15 @@ static OTF2_CallbackCode on_sample(EVENT, OTF2_CallingContextRef calling, uint32
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_context(EVENT, OTF2_CallingContextRef calling, uint32_t unwind)
+{
+    IGNORED;
+    (void)calling;
+    (void)unwind;
+    RECORD(context, RECORD_OTHER, 1);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_EvtReaderCallbacks *event_calls(struct child *c)
 {
     OTF2_EvtReaderCallbacks *calls = OTF2_EvtReaderCallbacks_New();
@@ -391,6 +400,7 @@ static OTF2_EvtReaderCallbacks *event_calls(struct child *c)
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(calls, on_put);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(calls, on_get);
     OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(calls, on_sample);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(calls, on_context);
     return calls;
 }
 

@@ -630,7 +630,7 @@ static void tell(struct otf2 *o)
         {o->n_forced, "regions left by the leave of one around them"},
         {o->n_unmatched, "leaves of regions that were not open, left out"},
         {o->n_back, "events earlier than the one before them, taken to be then"},
-        {o->n_other, "samples, left out"},
+        {o->n_other, "samples and entered calling contexts, left out"},
         {o->n_outside, "values and messages outside of all regions, left out"},
         {o->n_fallen, "counters that fell, and are taken to begin anew"},
         {o->n_absolute, "values that are states and no costs, left out"},

@@ -151,9 +151,11 @@ static void messages_are_costs_of_the_open_region(void **state)
     ADD(SENT, 0, 8, 16);
     ADD(LEAVE, 100, 0);
     ADD(SENT, 1, 0, 0);
+    ADD(OTHER, 1);
     end();
     assert_records("rank 0\nmain n_calls 1\n0 in main\nmain messages 1\nmain message_bytes 400\n"
                    "main message_bytes 8\nmain received_bytes 16\n0 out \n",
+                   "samples and entered calling contexts, left out: 1\n"
                    "values and messages outside of all regions, left out: 1");
 }
 
