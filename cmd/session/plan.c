@@ -101,17 +101,15 @@ void mode_needs_sort(struct mode_needs *needs)
     needs->n = n;
 }
 
+static bool has_smaller_id(const void *need, const void *id)
+{
+    return ((const struct mode_need *)need)->id < *(const uint64_t *)id;
+}
+
 const struct mode_need *mode_needs_find(const struct mode_needs *needs, uint64_t id)
 {
-    size_t low = 0, high = needs->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (needs->items[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < needs->n && needs->items[low].id == id ? &needs->items[low] : NULL;
+    size_t at = pm_lower_bound(needs->items, needs->n, sizeof *needs->items, &id, has_smaller_id);
+    return at < needs->n && needs->items[at].id == id ? &needs->items[at] : NULL;
 }
 
 void mode_needs_release(struct mode_needs *needs)

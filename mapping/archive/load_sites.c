@@ -70,17 +70,16 @@ enum pm_status load_call_sites(struct loader *load)
     return status;
 }
 
+static bool is_of_noun_before(const void *site, const void *noun)
+{
+    return ((const struct pm_call_site *)site)->noun < *(const pm_index *)noun;
+}
+
 const struct pm_call_site *pm_archive_call_sites(const struct pm_archive_data *data, pm_index noun,
                                                  uint32_t *ret_n)
 {
-    uint32_t low = 0, high = data->n_call_sites;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (data->call_sites[middle].noun < noun)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = (uint32_t)pm_lower_bound(data->call_sites, data->n_call_sites,
+                                            sizeof *data->call_sites, &noun, is_of_noun_before);
     for (*ret_n = 0;
          low + *ret_n < data->n_call_sites && data->call_sites[low + *ret_n].noun == noun;)
         ++*ret_n;

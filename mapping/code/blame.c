@@ -444,18 +444,17 @@ static void mark_targets(struct piece *piece)
     }
 }
 
+static bool leads_to_before(const void *jump, const void *to)
+{
+    return ((const struct jump *)jump)->to < *(const uint32_t *)to;
+}
+
 /* The jump back to a loop's head. */
 static uint32_t jump_to(const struct piece *piece, uint32_t head)
 {
-    uint32_t low = 0, high = piece->n_jumps;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (piece->jumps[middle].to < head)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return piece->jumps[low].from;
+    size_t at =
+        pm_lower_bound(piece->jumps, piece->n_jumps, sizeof *piece->jumps, &head, leads_to_before);
+    return piece->jumps[at].from;
 }
 
 /* This instruction, or the one in front of it that has none of the flags. */

@@ -21,8 +21,8 @@
 
 /* --- mappings of one code --- */
 
-static enum pm_status map_to(struct collector *c, struct collect_code *code, uint32_t verb,
-                             uint32_t noun, const char *origin, const char *reason)
+enum pm_status collect_map_code(struct collector *c, struct collect_code *code, uint32_t verb,
+                                uint32_t noun, const char *origin, const char *reason)
 {
     struct collect_mapping mapping = {.source = code->sentence, .origin = origin, .reason = reason};
     enum pm_status status = collect_short_sentence(c, verb, noun, &mapping.destination);
@@ -40,8 +40,9 @@ static enum pm_status map_to_place(struct collector *c, struct collect_code *cod
     enum pm_status status = collect_map_statement(c, code->binary, place, code->region, &row);
     if (status == PM_OK && !row && reason) /* folded functions: all of the other one */
         status = collect_map_noun(c, code->binary, place->function, "function", NULL, &row);
-    return status == PM_OK && row ? map_to(c, code, c->model->source_executes, row, origin, reason)
-                                  : status;
+    return status == PM_OK && row
+               ? collect_map_code(c, code, c->model->source_executes, row, origin, reason)
+               : status;
 }
 
 static enum pm_status map_to_noun(struct collector *c, struct collect_code *code, pm_id id,
@@ -49,8 +50,9 @@ static enum pm_status map_to_noun(struct collector *c, struct collect_code *code
 {
     uint32_t row;
     enum pm_status status = collect_map_noun(c, code->binary, id, kind, NULL, &row);
-    return status == PM_OK ? map_to(c, code, c->model->source_executes, row, "compiler", reason)
-                           : status;
+    return status == PM_OK
+               ? collect_map_code(c, code, c->model->source_executes, row, "compiler", reason)
+               : status;
 }
 
 static enum pm_status map_to_frame(struct collector *c, struct collect_code *code, pm_id function,
@@ -58,8 +60,9 @@ static enum pm_status map_to_frame(struct collector *c, struct collect_code *cod
 {
     uint32_t row;
     enum pm_status status = collect_map_frame(c, code->binary, function, &row);
-    return status == PM_OK ? map_to(c, code, c->model->source_executes, row, "compiler", reason)
-                           : status;
+    return status == PM_OK
+               ? collect_map_code(c, code, c->model->source_executes, row, "compiler", reason)
+               : status;
 }
 
 /* Code of a function as a whole (its frame) is that of the functions, too, that the compiler
@@ -157,7 +160,7 @@ static enum pm_status map_range(struct collector *c, struct collect_code *code,
     if (status == PM_OK && tuple->kind == PM_MAP_FRAME && !region)
         status = map_to_frame(c, code, tuple->place.function, reason);
     if (status == PM_OK && region)
-        status = map_to(c, code, c->model->source_executes, region, "compiler", reason);
+        status = collect_map_code(c, code, c->model->source_executes, region, "compiler", reason);
     else if (status == PM_OK) {
         pm_id loop = reason ? tuple->loop : collect_loop_of(c, code->binary, range, &status);
         if (status == PM_OK)

@@ -94,6 +94,10 @@ PM_MUST_CHECK enum pm_status collect_library_within(struct collector *c,
 PM_MUST_CHECK enum pm_status collect_library_of_task(struct collector *c,
                                                      const struct collect_code *code,
                                                      uint32_t *ret_sentence);
+/* The code's sentence maps to {noun verb}; verb and noun are rows. */
+PM_MUST_CHECK enum pm_status collect_map_code(struct collector *c, struct collect_code *code,
+                                              uint32_t verb, uint32_t noun, const char *origin,
+                                              const char *reason);
 /* Questions know called code by its functions, too. */
 PM_MUST_CHECK enum pm_status collect_map_called(struct collector *c,
                                                 const struct collect_code *called,

@@ -18,17 +18,6 @@
 #include "mapping/code/code_map.h"
 #include "mapping/pif/pif.h"
 
-static enum pm_status map_way(struct collector *c, struct collect_code *code, uint32_t verb,
-                              uint32_t noun, const char *origin, const char *reason)
-{
-    struct collect_mapping mapping = {.source = code->sentence, .origin = origin, .reason = reason};
-    enum pm_status status = collect_short_sentence(c, verb, noun, &mapping.destination);
-    if (status == PM_OK)
-        status = collect_add_mapping(c, &mapping);
-    code->n_mappings += status == PM_OK;
-    return status;
-}
-
 static enum pm_status map_touch(struct collector *c, struct collect_code *code, pm_id id,
                                 unsigned access, const char *origin, const char *reason)
 {
@@ -38,9 +27,9 @@ static enum pm_status map_touch(struct collector *c, struct collect_code *code, 
         status =
             collect_note_touch(c, code->binary, id, row, access & (PM_MAP_READS | PM_MAP_WRITES));
     if (status == PM_OK && access & PM_MAP_READS)
-        status = map_way(c, code, c->model->source_reads, row, origin, reason);
+        status = collect_map_code(c, code, c->model->source_reads, row, origin, reason);
     if (status == PM_OK && access & PM_MAP_WRITES)
-        status = map_way(c, code, c->model->source_writes, row, origin, reason);
+        status = collect_map_code(c, code, c->model->source_writes, row, origin, reason);
     return status;
 }
 
@@ -195,8 +184,8 @@ static enum pm_status note_holder(struct collector *c, struct collect_code *code
         return status;
     status = touch->access & PM_MAP_WRITES
                  ? PM_OK
-                 : map_way(c, code, c->model->source_writes, member.holder, "possible",
-                           PM_REASON_MAY_SERVE);
+                 : collect_map_code(c, code, c->model->source_writes, member.holder, "possible",
+                                    PM_REASON_MAY_SERVE);
     return status != PM_OK ? status : collect_note_member(c, &member, function);
 }
 
@@ -220,7 +209,8 @@ static enum pm_status map_possible(struct collector *c, struct collect_code *cod
     /* what callers passed is possible, too */
     status =
         collect_note_touch(c, code->binary, access->variable, row, collect_access_ways(access));
-    return status != PM_OK ? status : map_way(c, code, verb, row, "possible", PM_REASON_MAY_SERVE);
+    return status != PM_OK ? status
+                           : collect_map_code(c, code, verb, row, "possible", PM_REASON_MAY_SERVE);
 }
 
 /* The code may be for all that the statement names. */

@@ -250,10 +250,15 @@ static int compare_placed(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
+static bool is_placed_before(const void *placed, const void *place)
+{
+    return ((const struct run_trace_placed *)placed)->place < *(const uint32_t *)place;
+}
+
 /* The context at a place in the file; PM_RUN_TRACE_NONE: there is none. False: memory. */
 static bool find_placed(struct pm_run_trace_cursor *c, uint32_t place, uint32_t *ret_node)
 {
-    size_t low = 0, n = c->thread->n_nodes, high = n;
+    size_t n = c->thread->n_nodes;
     if (!c->placed) {
         c->placed = pm_alloc_array(n, sizeof *c->placed);
         if (!c->placed)
@@ -262,15 +267,9 @@ static bool find_placed(struct pm_run_trace_cursor *c, uint32_t place, uint32_t 
             c->placed[i] = (struct run_trace_placed){c->thread->nodes[i].place, (uint32_t)i};
         qsort(c->placed, n, sizeof *c->placed, compare_placed);
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->placed[middle].place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t at = pm_lower_bound(c->placed, n, sizeof *c->placed, &place, is_placed_before);
     *ret_node =
-        low < n && place && c->placed[low].place == place ? c->placed[low].node : PM_RUN_TRACE_NONE;
+        at < n && place && c->placed[at].place == place ? c->placed[at].node : PM_RUN_TRACE_NONE;
     return true;
 }
 
