@@ -1,13 +1,32 @@
 /* perfmap experiment */
 #include "experiment_run.h"
+#include "experiment_trend.h"
 
 #include "mapping/base/suggest.h"
+#include "mapping/view/groupings.h"
 
 #include <unistd.h>
 
-enum { OPT_SET = CMD_KEY_FIRST, OPT_BARE, OPT_INPUT, OPT_RUN, OPT_IGNORE, OPT_FROM, OPT_LEVEL };
+enum {
+    OPT_SET = CMD_KEY_FIRST,
+    OPT_BARE,
+    OPT_INPUT,
+    OPT_RUN,
+    OPT_IGNORE,
+    OPT_BY,
+    OPT_ROWS,
+    OPT_METRIC,
+    OPT_FOCUS,
+    OPT_ON,
+    OPT_MIN,
+    OPT_GOOD_ONLY,
+    OPT_LIMIT,
+    OPT_CSV,
+    OPT_FROM,
+    OPT_LEVEL
+};
 
-enum { DEFAULT_RUNS = 10, MOST_RUNS = 10000 };
+enum { DEFAULT_RUNS = 10, MOST_RUNS = 10000, TREND_ROWS = 20, TREND_LEAST_PCT = 2 };
 
 /* Its members are not all as they were. */
 enum { EXPERIMENT_LACKS = 3 };
@@ -174,14 +193,11 @@ static int set(struct cmd_parse *parse, const struct experiment_request *request
     struct pm_experiment *experiment;
     struct pm_experiment_selection chosen;
     struct pm_error err = PM_ERROR_INIT;
-    enum pm_status status = PM_OK;
     int end;
     if (!select_members(parse, &experiment, &chosen, &end))
         return end;
-    for (uint32_t i = 0; i < chosen.n; i++)
-        for (uint32_t s = 0; s < request->n_sets && !status; s++)
-            status = pm_experiment_set(experiment, experiment->members[chosen.items[i]].id,
-                                       &request->sets[s], &err);
+    enum pm_status status =
+        pm_experiment_set(experiment, &chosen, request->sets, request->n_sets, &err);
     if (!status)
         printf("%s: set for %u of %u members\n", experiment->path, chosen.n, experiment->n_members);
     free(chosen.items);
@@ -202,8 +218,7 @@ static int remove_members(struct cmd_parse *parse, const struct experiment_reque
                                       "all are to go can be deleted");
     if (!select_members(parse, &experiment, &chosen, &end))
         return end;
-    for (uint32_t i = 0; i < chosen.n && !status; i++)
-        status = pm_experiment_remove(experiment, experiment->members[chosen.items[i]].id, &err);
+    status = pm_experiment_remove(experiment, &chosen, &err);
     if (!status)
         printf("%s: %u of %u members removed; their archives stay\n", experiment->path, chosen.n,
                experiment->n_members);
@@ -267,6 +282,42 @@ static int run_programs(struct cmd_parse *parse, const struct experiment_request
                                         .ignores_failure = request->ignores_failure});
 }
 
+/* --- trend --- */
+
+static bool check_trend(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    const struct pm_view_options *view = &request->compare.view;
+    if (!request->key)
+        cmd_usage_error(parse,
+                        "'experiment trend' needs '--by KEY': the attribute that members are "
+                        "in order of");
+    else if (view->by == PM_VIEW_BY_LINE || pm_view_grouping_by(view->by)->where)
+        cmd_usage_error(parse,
+                        "'--rows %s' is no row of several builds: function, loop, "
+                        "statement, array, variable, file, process, rank or thread is",
+                        pm_view_by_word(view->by));
+    else if (view->metrics && strchr(view->metrics, ','))
+        cmd_usage_error(parse, "one metric at a time, not '%.200s'", view->metrics);
+    else
+        return true;
+    return false;
+}
+
+static int trend(struct cmd_parse *parse, const struct experiment_request *request)
+{
+    bool is_data = parse->json || request->csv;
+    if (!check_trend(parse, request))
+        return CMD_USAGE;
+    return experiment_show_trend(
+        parse,
+        &(struct experiment_trend){.key = request->key,
+                                   .compare = request->compare,
+                                   .least_pct = request->least_pct,
+                                   .limit = is_data && !request->limit_given ? 0 : request->limit,
+                                   .csv = request->csv,
+                                   .look = &request->look});
+}
+
 /* --- the command --- */
 
 static const struct word {
@@ -277,6 +328,7 @@ static const struct word {
 } words[] = {{"create", "the name of an experiment", 1, 1, false, create},
              {"add", "an experiment and archives", 2, 0, true, add},
              {"run", "an experiment, '--' and a program", 2, 0, true, run_programs},
+             {"trend", "an experiment, E or 'E?SELECTION'", 1, 1, false, trend},
              {"list", "an experiment, E or 'E?SELECTION'", 1, 1, false, experiment_list},
              {"set", "an experiment, E or 'E?SELECTION', and KEY=VALUE...", 2, 0, true, set},
              {"check", "an experiment, E or 'E?SELECTION'", 1, 1, false, check},
@@ -297,7 +349,8 @@ static const struct word *find_word(struct cmd_parse *parse)
         cmd_usage_error(parse, "unknown word '%.100s'; did you mean '%s'?", parse->operands[0],
                         near);
     else
-        cmd_usage_error(parse, "expected create, add, run, list, set, check, remove or overlay");
+        cmd_usage_error(parse, "expected create, add, run, list, trend, set, check, remove or "
+                               "overlay");
     return NULL;
 }
 
@@ -326,6 +379,53 @@ static void add_run_option(struct cmd_parse *parse, struct experiment_request *r
         return;
     request->run_options = options;
     options[request->n_run_options++] = parse->value;
+}
+
+static void take_min(struct cmd_parse *parse, struct experiment_request *request)
+{
+    if (!pm_str_to_double(pm_str_of(parse->value), &request->least_pct) ||
+        !(request->least_pct >= 0) || request->least_pct > 1000) {
+        cmd_usage_error(parse, "option '--min' takes a number of percent, not '%.200s'",
+                        parse->value);
+        parse->failed = true;
+    }
+}
+
+/* false: it is another option. */
+static bool take_trend_option(struct cmd_parse *parse, int key, struct experiment_request *request)
+{
+    struct pm_view_options *view = &request->compare.view;
+    switch (key) {
+    case OPT_BY:
+        request->key = parse->value;
+        return true;
+    case OPT_ROWS:
+        view->by = (enum pm_view_by)parse->choice;
+        return true;
+    case OPT_METRIC:
+        view->metrics = parse->value;
+        return true;
+    case OPT_FOCUS:
+        cmd_take_focus(parse, view->focus);
+        return true;
+    case OPT_ON:
+        cmd_take_focus(parse, view->on);
+        return true;
+    case OPT_MIN:
+        take_min(parse, request);
+        return true;
+    case OPT_GOOD_ONLY:
+        request->compare.good_only = true;
+        return true;
+    case OPT_LIMIT:
+        request->limit_given = cmd_number(parse, UINT32_MAX, &request->limit);
+        return true;
+    case OPT_CSV:
+        request->csv = true;
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void read_options(struct cmd_parse *parse, struct experiment_request *request)
@@ -360,13 +460,18 @@ static void read_options(struct cmd_parse *parse, struct experiment_request *req
             request->ignores_failure = true;
             break;
         default:
-            cmd_take_look(parse, key, &request->look);
+            if (!take_trend_option(parse, key, request))
+                cmd_take_look(parse, key, &request->look);
         }
 }
 
 static int experiment_main(struct cmd_parse *parse)
 {
-    struct experiment_request request = {.n = DEFAULT_RUNS};
+    struct experiment_request request = {
+        .n = DEFAULT_RUNS,
+        .compare = {.view = {.level = "source", .by = PM_VIEW_BY_LOOP, .folds = true}},
+        .least_pct = TREND_LEAST_PCT,
+        .limit = TREND_ROWS};
     read_options(parse, &request);
     int end = parse->failed ? CMD_USAGE : run_word(parse, &request);
     for (uint32_t i = 0; i < request.n_sets; i++)
@@ -388,11 +493,24 @@ static const struct cmd_option experiment_options[] = {
     {OPT_RUN, "run", "OPTION", "run: an option for 'perfmap run', as --run=--mode=exact"},
     {OPT_IGNORE, "ignore-failure", NULL,
      "run: programs may end with another status than 0 (default: stop, and say so)"},
+    {OPT_BY, "by", "KEY",
+     "trend: the attribute that members are in order of: by number where all are numbers, else as "
+     "they were added"},
+    {OPT_ROWS, "rows", pm_view_by_words + 1,
+     "trend: what a row is, as --by of report (default: loop)"},
+    {OPT_METRIC, "metric", "METRIC", "trend: what is shown (default: what reports show first)"},
+    {OPT_FOCUS, "focus", "PATTERN", "trend: only what happens within this construct, as of report"},
+    {OPT_ON, "on", "RUNNER", "trend: only what these ran, as of report"},
+    {OPT_MIN, "min", "PERCENT", "trend: smaller changes are none (default: 2)"},
+    {OPT_GOOD_ONLY, "good-only", NULL, "trend: leave out members that were measured badly"},
+    {OPT_LIMIT, "limit", "NUMBER",
+     "trend: rows to print, 0 for all (default: 20; with --json and --csv all)"},
+    {OPT_CSV, "csv", NULL, "trend: as CSV, a line for each row and point"},
     {OPT_FROM, "from", "ARCHIVE",
      "overlay: write one of the files and functions of this archive, to be edited"},
     {OPT_LEVEL, "level", "NAME", "overlay: what its level is called (default: the archive's name)"},
     {'o', "output", "FILE", "overlay: write to this file instead of standard output"},
-    {CMD_KEY_JSON, "json", NULL, "list: as JSON"},
+    {CMD_KEY_JSON, "json", NULL, "list and trend: as JSON"},
     CMD_LOOK_OPTIONS,
     {0}};
 
@@ -403,6 +521,7 @@ static const struct cmd_example experiment_examples[] = {
      "ten runs of each, in turns, and what differs"},
     {"perfmap experiment list 'exp?opt=O2&ranks>=8'", "which were compiled so, with many ranks"},
     {"perfmap diff 'exp?build=old' 'exp?build=new'", "compare them"},
+    {"perfmap experiment trend exp --by commit", "since when it is slower, and where"},
     {NULL, NULL}};
 
 static const struct cmd_exit experiment_exits[] = {
@@ -422,6 +541,7 @@ const struct cmd cmd_experiment = {
             "KEY=VALUE -- PROGRAM [ARGUMENT]...]...",
             "experiment add [--set KEY=VALUE]... E FILE...",
             "experiment list [--json] E|'E?SELECTION'",
+            "experiment trend --by KEY [OPTION]... E|'E?SELECTION'",
             "experiment set E|'E?SELECTION' KEY=VALUE...", "experiment check E|'E?SELECTION'",
             "experiment remove 'E?SELECTION'",
             "experiment overlay --from ARCHIVE [--level NAME] [-o FILE]", NULL},
@@ -446,6 +566,9 @@ const struct cmd cmd_experiment = {
         "which is no member, shows what the budget leaves out; the others leave out the same from "
         "the start. Archives, and what programs say, go to E.runs beside the file. When it was "
         "interrupted, the same command makes the runs that are missing.\n"
+        "\n"
+        "'trend' shows the total and rows over members, and at which points they change: by "
+        "E-divisive, one in a thousand by chance, in 6 members or more.\n"
         "\n"
         "'add' reads what is new or has changed, so it can be repeated. 'set' with an empty VALUE "
         "takes an attribute away. 'check' reads all bytes of the members.",

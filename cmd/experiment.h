@@ -19,6 +19,11 @@ struct experiment_request {
     const char **run_options; /* run; owned array of lent strings */
     uint32_t n_run_options;
     bool ignores_failure;              /* run */
+    const char *key;                   /* trend: of points */
+    struct pm_compare_options compare; /* trend */
+    double least_pct;                  /* trend */
+    uint64_t limit;                    /* trend; 0: all */
+    bool limit_given, csv;             /* trend */
     const char *from, *output, *level; /* overlay */
 };
 

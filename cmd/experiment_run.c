@@ -31,8 +31,8 @@ struct runs {
     const struct experiment_run *options;
     struct pm_experiment *experiment;
     struct side sides[EXPERIMENT_MOST_SIDES];
-    uint32_t n_sides;
-    char *folder; /* of their archives: NAME.runs */
+    uint32_t n_sides, n_made; /* n_made: by this call */
+    char *folder;             /* of their archives: NAME.runs */
     struct pm_error err;
 };
 
@@ -367,6 +367,7 @@ static enum pm_status run_side(struct runs *r, struct side *side)
             pm_experiment_add(r->experiment, archive, side->sets, side->n_sets, &r->err, &added);
     free(archive);
     side->n_have += !status;
+    r->n_made += !status;
     return status;
 }
 
@@ -432,7 +433,8 @@ static uint32_t random_below(uint32_t n)
     return number % n; /* of at most 8: even enough */
 }
 
-/* Those that lack something, in random order. */
+/* Those that lack something, in random order; as given where there are no runs yet, so that a trend
+ * has its points in that order. */
 static uint32_t draw(const struct runs *r, bool bare, uint32_t ret_order[EXPERIMENT_MOST_SIDES])
 {
     uint32_t n = 0;
@@ -441,7 +443,7 @@ static uint32_t draw(const struct runs *r, bool bare, uint32_t ret_order[EXPERIM
         if (bare ? side->n_bare < r->options->n_bare : side->n_have < r->options->n)
             ret_order[n++] = i;
     }
-    for (uint32_t i = n; i > 1; i--) {
+    for (uint32_t i = n; i > 1 && r->experiment->n_members + r->n_made; i--) {
         uint32_t other = random_below(i), kept = ret_order[i - 1];
         ret_order[i - 1] = ret_order[other];
         ret_order[other] = kept;

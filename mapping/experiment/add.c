@@ -210,7 +210,7 @@ static enum pm_status write_all(struct adding *a, const char *name, const char *
         return status;
     status = add_attributes(a);
     for (uint32_t i = 0; i < n && !status; i++)
-        status = pm_experiment_set(a->experiment, a->member, &sets[i], a->err);
+        status = experiment_set(a->experiment, a->member, &sets[i], a->err);
     return status != PM_OK ? status : write_cells(a);
 }
 
@@ -286,11 +286,11 @@ static enum pm_status set_all(struct pm_experiment *experiment, const char *name
                               const struct pm_experiment_set *sets, uint32_t n,
                               struct pm_error *err)
 {
-    enum pm_status status = PM_OK;
     for (uint32_t i = 0; i < experiment->n_members; i++)
-        for (uint32_t s = 0; s < n && !status && !strcmp(experiment->members[i].name, name); s++)
-            status = pm_experiment_set(experiment, experiment->members[i].id, &sets[s], err);
-    return status;
+        if (!strcmp(experiment->members[i].name, name))
+            return pm_experiment_set(experiment, &(struct pm_experiment_selection){&i, 1}, sets, n,
+                                     err);
+    return PM_OK;
 }
 
 static enum pm_status add(struct adding *a, const char *name, const struct pm_experiment_set *sets,

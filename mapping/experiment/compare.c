@@ -31,7 +31,7 @@ bool pm_experiment_keeps(const struct pm_compare_options *options)
         is_kept |= experiment_groupings[i] == view->by;
     return is_kept && !options->inclusive && !options->n_maps && !strcmp(view->level, "source") &&
            !view->focus[0] && !view->on[0] && !view->from && !view->to && view->folds &&
-           !view->tree;
+           !view->tree && !view->overlays[0];
 }
 
 /* --- sides --- */
@@ -322,8 +322,9 @@ static enum pm_status compare_chosen(struct comparing *c,
                 return PM_OK; /* on both sides */
     if (!n_a || !n_b)
         return PM_OK;
-    enum pm_status status = experiment_read_kept(c->experiment, view->by, view->metrics, c->members,
-                                                 n_a + n_b, c->err, &c->kept);
+    enum pm_status status =
+        experiment_read_kept(c->experiment, pm_view_by_word(view->by), view->metrics, c->members,
+                             n_a + n_b, c->err, &c->kept);
     if (status != PM_OK || !c->kept.is_whole)
         return status;
     status = read_builds(c);

@@ -185,8 +185,8 @@ enum pm_status pm_experiment_set_of(const char *text, struct pm_error *err,
     return PM_OK;
 }
 
-enum pm_status pm_experiment_set(struct pm_experiment *experiment, int64_t member,
-                                 const struct pm_experiment_set *set, struct pm_error *err)
+enum pm_status experiment_set(struct pm_experiment *experiment, int64_t member,
+                              const struct pm_experiment_set *set, struct pm_error *err)
 {
     if (!*set->value)
         return experiment_do(experiment, err, "DELETE FROM attributes WHERE member = ? AND key = ?",
@@ -196,20 +196,53 @@ enum pm_status pm_experiment_set(struct pm_experiment *experiment, int64_t membe
                          set->key, set->value);
 }
 
-enum pm_status pm_experiment_remove(struct pm_experiment *experiment, int64_t member,
+/* Ends a transaction: as it was before when something failed. */
+static enum pm_status end(struct pm_experiment *experiment, enum pm_status status,
+                          struct pm_error *err)
+{
+    struct pm_database *database = experiment->own->database;
+    if (!status)
+        status = pm_database_exec(database, "COMMIT", err);
+    if (status != PM_OK)
+        sqlite3_exec(pm_database_db(database), "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+enum pm_status pm_experiment_set(struct pm_experiment *experiment,
+                                 const struct pm_experiment_selection *chosen,
+                                 const struct pm_experiment_set *sets, uint32_t n,
+                                 struct pm_error *err)
+{
+    enum pm_status status = pm_database_exec(experiment->own->database, "BEGIN IMMEDIATE", err);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < chosen->n; i++)
+        for (uint32_t s = 0; s < n && !status; s++)
+            status =
+                experiment_set(experiment, experiment->members[chosen->items[i]].id, &sets[s], err);
+    return end(experiment, status, err);
+}
+
+static enum pm_status remove_member(struct pm_experiment *experiment, int64_t member,
                                     struct pm_error *err)
 {
-    static const char *const sql[] = {"BEGIN",
-                                      "DELETE FROM attributes WHERE member = ?",
-                                      "DELETE FROM cells WHERE member = ?",
-                                      "DELETE FROM runs WHERE member = ?",
-                                      "DELETE FROM members WHERE id = ?",
-                                      "COMMIT"};
-    for (size_t i = 0; i < sizeof sql / sizeof *sql; i++) {
-        enum pm_status status =
-            experiment_do(experiment, err, sql[i], strchr(sql[i], '?') ? "i" : "", member);
-        if (status != PM_OK)
-            return status;
-    }
-    return PM_OK;
+    static const char *const sql[] = {
+        "DELETE FROM attributes WHERE member = ?", "DELETE FROM cells WHERE member = ?",
+        "DELETE FROM runs WHERE member = ?", "DELETE FROM members WHERE id = ?"};
+    enum pm_status status = PM_OK;
+    for (size_t i = 0; i < sizeof sql / sizeof *sql && !status; i++)
+        status = experiment_do(experiment, err, sql[i], "i", member);
+    return status;
+}
+
+enum pm_status pm_experiment_remove(struct pm_experiment *experiment,
+                                    const struct pm_experiment_selection *chosen,
+                                    struct pm_error *err)
+{
+    enum pm_status status = pm_database_exec(experiment->own->database, "BEGIN IMMEDIATE", err);
+    if (status != PM_OK)
+        return status;
+    for (uint32_t i = 0; i < chosen->n && !status; i++)
+        status = remove_member(experiment, experiment->members[chosen->items[i]].id, err);
+    return end(experiment, status, err);
 }

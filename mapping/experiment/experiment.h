@@ -71,6 +71,12 @@ void pm_experiment_close(struct pm_experiment *experiment); /* NULL is fine */
 PM_MUST_CHECK enum pm_status pm_experiment_reload(struct pm_experiment *experiment,
                                                   struct pm_error *err);
 
+/* Positions of members. */
+struct pm_experiment_selection {
+    uint32_t *items; /* to be freed */
+    uint32_t n;
+};
+
 /* --- what belongs to it --- */
 
 struct pm_experiment_set {
@@ -96,21 +102,19 @@ PM_MUST_CHECK enum pm_status pm_experiment_check(const struct pm_experiment_memb
                                                  enum pm_member_state *ret_state);
 /* Whether it is one, and has not changed. */
 bool pm_experiment_has(const struct pm_experiment *experiment, const char *path);
-PM_MUST_CHECK enum pm_status pm_experiment_set(struct pm_experiment *experiment, int64_t member,
-                                               const struct pm_experiment_set *set,
+/* All of it or nothing: attributes of the chosen members; members that go. */
+PM_MUST_CHECK enum pm_status pm_experiment_set(struct pm_experiment *experiment,
+                                               const struct pm_experiment_selection *chosen,
+                                               const struct pm_experiment_set *sets, uint32_t n,
                                                struct pm_error *err);
-PM_MUST_CHECK enum pm_status pm_experiment_remove(struct pm_experiment *experiment, int64_t member,
+PM_MUST_CHECK enum pm_status pm_experiment_remove(struct pm_experiment *experiment,
+                                                  const struct pm_experiment_selection *chosen,
                                                   struct pm_error *err);
 /* NULL: it has none of that key. */
 const char *pm_member_value(const struct pm_experiment_member *member, const char *key);
 
 /* --- selections --- */
 
-/* Positions of members. */
-struct pm_experiment_selection {
-    uint32_t *items; /* to be freed */
-    uint32_t n;
-};
 /* "opt=O2&ranks>=8&host!=a*|b": conditions that all hold. = and != take patterns (* ? []), with |
  * between several; < <= > >= compare numbers; a key alone: it has one; !key: it has none. "": all
  * members. PM_ERR_USAGE: what is wrong with it. */

@@ -16,6 +16,10 @@ void experiment_known_free(struct experiment_known *known); /* NULL is fine */
 
 const char *pm_experiment_schema(void);
 
+/* Of one member, in a transaction. */
+PM_MUST_CHECK enum pm_status experiment_set(struct pm_experiment *experiment, int64_t member,
+                                            const struct pm_experiment_set *set,
+                                            struct pm_error *err);
 /* members.c: fills members of what is open. */
 PM_MUST_CHECK enum pm_status experiment_load(struct pm_experiment *experiment,
                                              struct pm_error *err);

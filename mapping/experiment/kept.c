@@ -306,7 +306,7 @@ static enum pm_status read_all(struct reading_all *all, const char *grouping)
     return status;
 }
 
-enum pm_status experiment_read_kept(const struct pm_experiment *experiment, enum pm_view_by by,
+enum pm_status experiment_read_kept(const struct pm_experiment *experiment, const char *grouping,
                                     const char *metric, const uint32_t *members, uint32_t n,
                                     struct pm_error *err, struct experiment_kept *ret)
 {
@@ -320,7 +320,7 @@ enum pm_status experiment_read_kept(const struct pm_experiment *experiment, enum
     }
     enum pm_status status = good ? choose_metric(&all, metric) : no_memory(&all);
     if (!status && ret->metric.name)
-        status = read_all(&all, pm_view_by_word(by));
+        status = read_all(&all, grouping);
     ret->is_whole = !status && ret->metric.unit;
     for (uint32_t i = 0; i < n; i++)
         ret->is_whole &= good && ret->readings[i].is_there;

@@ -1,7 +1,7 @@
 /* Cells that an experiment keeps, read back: numbers of rows over members.
  *
  *     struct experiment_kept kept;
- *     status = experiment_read_kept(experiment, PM_VIEW_BY_LOOP, NULL, members, n, err, &kept);
+ *     status = experiment_read_kept(experiment, "loop", NULL, members, n, err, &kept);
  *     if (status == PM_OK && kept.is_whole)
  *         use(kept.readings[i].cells, kept.rows[kept.readings[i].cells[0].row].id);
  *     experiment_kept_release(&kept);
@@ -44,7 +44,7 @@ struct experiment_kept {
 
 /* metric: NULL: what the first member's report shows first. PM_ERR_FORMAT: damaged. */
 PM_MUST_CHECK enum pm_status experiment_read_kept(const struct pm_experiment *experiment,
-                                                  enum pm_view_by by, const char *metric,
+                                                  const char *grouping, const char *metric,
                                                   const uint32_t *members, uint32_t n,
                                                   struct pm_error *err,
                                                   struct experiment_kept *ret);
