@@ -41,20 +41,6 @@ static int ask(struct cmd_parse *parse, struct ask_request *request)
     return end;
 }
 
-enum { MAX_HOURS = 1000 };
-
-/* To the millisecond, and one at least. */
-static void parse_time(struct cmd_parse *parse, uint64_t *ret_ms)
-{
-    uint64_t ns;
-    if (!cmd_time(parse, MAX_HOURS * 3600000000000u, &ns))
-        return;
-    if (ns < 1000000)
-        (void)cmd_usage_error(parse, "option '--%s' takes at least 1ms, not '%s'", parse->option,
-                              parse->value);
-    *ret_ms = (ns + 500000) / 1000000;
-}
-
 static int ask_running(struct cmd_parse *parse, struct ask_request *request)
 {
     if (parse->n_operands != 1)
@@ -98,10 +84,10 @@ static void take_options(struct cmd_parse *parse, struct ask_request *request)
             cmd_take_overlay(parse, &request->report);
             break;
         case OPT_EVERY:
-            parse_time(parse, &request->live.every_ms);
+            cmd_take_ms(parse, &request->live.every_ms);
             break;
         case OPT_FOR:
-            parse_time(parse, &request->live.for_ms);
+            cmd_take_ms(parse, &request->live.for_ms);
             break;
         case OPT_MODE:
             request->live.mode = modes[parse->choice];

@@ -5,10 +5,10 @@
 #include "ask.h"
 #include "cmd/session/client.h"
 #include "cmd/session/control.h"
+#include "cmd/session/live.h"
 #include "cmd/session/need.h"
 
 #include "format/pm_id.h"
-#include "mapping/collect/collect.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ struct asking {
     const struct pm_view_options *pm_view_options;
     struct pm_question *question;
     struct pm_error *err;
-    char run_dir[PATH_MAX], *folder, *archive; /* of ours, for what was collected */
+    struct live_run run;
     struct need need;
     int socket, signals;
     bool ended, interrupted;
@@ -60,47 +60,6 @@ static uint64_t now_ms(void)
 static enum pm_status no_memory(struct pm_error *err)
 {
     return pm_error_set(err, PM_ERR_MEMORY, "out of memory");
-}
-
-/* --- a folder for archives of the run as it is --- */
-
-static enum pm_status make_folder(struct asking *a)
-{
-    const char *place = getenv("TMPDIR");
-    struct pm_buf folder = PM_BUF_INIT(PATH_MAX), archive = PM_BUF_INIT(PATH_MAX);
-    pm_buf_printf(&folder, "%s/perfmap-live-XXXXXX", place && *place ? place : "/tmp");
-    enum pm_status status = folder.failed ? no_memory(a->err) : PM_OK;
-    if (status == PM_OK && !mkdtemp(folder.data))
-        status = pm_error_system(a->err, errno, "cannot make a folder '%s'", folder.data);
-    else if (status == PM_OK) {
-        pm_buf_printf(&archive, "%s/live.perfmap", folder.data);
-        a->folder = pm_buf_take(&folder);
-        a->archive = archive.failed ? NULL : pm_buf_take(&archive);
-        status = a->folder && a->archive ? PM_OK : no_memory(a->err);
-    }
-    pm_buf_release(&folder);
-    pm_buf_release(&archive);
-    return status;
-}
-
-static void remove_folder(struct asking *a)
-{
-    if (a->archive)
-        unlink(a->archive);
-    if (a->folder)
-        rmdir(a->folder);
-    free(a->archive);
-    free(a->folder);
-}
-
-static enum pm_status collect_now(struct asking *a)
-{
-    const char *runs[] = {a->run_dir};
-    struct pm_collect_options options = {.size = sizeof options};
-    struct pm_collect_result result = {0};
-    enum pm_status status = pm_collect(runs, 1, a->archive, &options, a->err, &result);
-    pm_collect_result_release(&result); /* its warnings are told when the run is over */
-    return status;
 }
 
 /* --- what is needed --- */
@@ -122,14 +81,14 @@ static void note_file(void *context, const char *path)
 static enum pm_status find_files(struct asking *a, struct need_files *ret_files)
 {
     struct files_of_run found = {.err = a->err, .status = PM_OK};
-    DIR *dir = opendir(a->run_dir);
+    DIR *dir = opendir(a->run.dir);
     if (!dir)
-        return pm_error_system(a->err, errno, "cannot open run folder '%s'", a->run_dir);
+        return pm_error_system(a->err, errno, "cannot open run folder '%s'", a->run.dir);
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         struct control_process process;
         struct pm_buf path = PM_BUF_INIT(4 * PATH_MAX);
         const char *dot = strrchr(entry->d_name, '.');
-        pm_buf_printf(&path, "%s/%s", a->run_dir, entry->d_name);
+        pm_buf_printf(&path, "%s/%s", a->run.dir, entry->d_name);
         if (dot && !strcmp(dot, ".pmr") && !path.failed &&
             control_process_open(path.data, note_file, &found, &process))
             control_process_close(&process);
@@ -175,10 +134,10 @@ static enum pm_status find_need(struct asking *a, enum pm_run_mode mode)
     struct pm_archive_data *data = NULL;
     enum pm_status status = find_files(a, &files);
     if (status == PM_OK)
-        status = collect_now(a);
+        status = live_run_collect(&a->run, a->err);
     if (status == PM_OK)
-        status = pm_archive_load(a->archive, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED, a->err,
-                                 &data);
+        status = pm_archive_load(a->run.archive, PM_ARCHIVE_LOAD_ALL | PM_ARCHIVE_LOAD_MERGED,
+                                 a->err, &data);
     if (status == PM_OK)
         status =
             need_find_in(a->question, data->graph, &files, mode,
@@ -303,7 +262,7 @@ static enum pm_status find_mode(struct asking *a, const char **ret_mode)
     struct pm_buf line = PM_BUF_INIT(64), reply = PM_BUF_INIT(MAX_REPLY_BYTES);
     char mode[16] = "";
     pm_buf_add_str(&line, "perfmap 1 show\n");
-    enum pm_status status = session_client_ask(a->run_dir, &line, a->err, &reply);
+    enum pm_status status = session_client_ask(a->run.dir, &line, a->err, &reply);
     if (status == PM_OK && !strncmp(reply.data, "run ", 4)) {
         *strchrnul(reply.data, '\n') = 0;
         session_client_value(reply.data, "mode", mode, sizeof mode);
@@ -467,8 +426,8 @@ static enum pm_status look(struct asking *a, bool prints)
     struct pm_answer *answer = NULL;
     struct pm_ask_cost cost;
     uint64_t now = now_ms();
-    report.options.archive_path = a->archive;
-    enum pm_status status = collect_now(a);
+    report.options.archive_path = a->run.archive;
+    enum pm_status status = live_run_collect(&a->run, a->err);
     if (status == PM_OK)
         status = pm_ask_answer(&report, a->question, true, a->err, &answer);
     if (status == PM_OK)
@@ -552,15 +511,13 @@ static enum pm_status ask_it(struct asking *a)
     const char *mode = NULL;
     enum pm_status status = pm_question_parse(a->options->text, a->err, &a->question);
     if (status == PM_OK)
-        status = session_client_find(a->live->pid, a->err, a->run_dir);
+        status = live_run_open(a->live->pid, a->err, &a->run);
     if (status == PM_OK)
         status = find_mode(a, &mode);
     if (status == PM_OK)
-        status = make_folder(a);
-    if (status == PM_OK)
         status = find_need(a, PM_RUN_MODE_ACTIVE);
     if (status == PM_OK)
-        status = session_client_connect(a->run_dir, a->err, &a->socket);
+        status = session_client_connect(a->run.dir, a->err, &a->socket);
     if (status == PM_OK)
         status = arm(a, mode);
     if (status != PM_OK)
@@ -600,7 +557,7 @@ int ask_live(struct cmd_parse *parse, const struct ask_live *live,
         close(a.socket);
     if (a.signals >= 0)
         close(a.signals);
-    remove_folder(&a);
+    live_run_close(&a.run);
     need_release(&a.need);
     pm_question_free(a.question);
     free(a.before.items);

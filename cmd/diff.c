@@ -23,6 +23,10 @@ enum {
     OPT_MIN,
     OPT_GOOD_ONLY,
     OPT_MAP,
+    OPT_NORMALISE,
+    OPT_LIVE,
+    OPT_EVERY,
+    OPT_FOR,
     OPT_SEARCH,
     OPT_OVER,
     OPT_SUMMARY,
@@ -42,6 +46,7 @@ struct diff_request {
     struct pm_compare_options options;
     struct show_diff_options show;
     struct show_look look;
+    struct diff_live live;
     const char *search;                  /* the metric to search by */
     struct pm_build_map maps[MOST_MAPS]; /* the last is free */
     char map_texts[MOST_MAPS][MAP_BYTES];
@@ -85,6 +90,41 @@ static void take_map(struct cmd_parse *parse, struct diff_request *request)
     request->maps[options->n_maps++] =
         (struct pm_build_map){text, text + (equals - parse->value) + 1};
     options->maps = request->maps;
+}
+
+static void take_live(struct cmd_parse *parse, struct diff_request *request)
+{
+    uint64_t pid;
+    if (!cmd_number(parse, INT32_MAX, &pid))
+        return;
+    if (request->live.n == 2)
+        cmd_usage_error(parse, "two programs that run can be compared, not three");
+    else
+        request->live.pids[request->live.n++] = pid;
+    request->options.is_normalised = true;
+}
+
+/* Of time; false: it is another one. */
+static bool take_time_option(struct cmd_parse *parse, int key, struct diff_request *request)
+{
+    switch (key) {
+    case OPT_NORMALISE:
+        request->options.is_normalised = true;
+        break;
+    case OPT_LIVE:
+        take_live(parse, request);
+        break;
+    case OPT_EVERY:
+        cmd_take_ms(parse, &request->live.every_ms);
+        break;
+    case OPT_FOR:
+        cmd_take_ms(parse, &request->live.for_ms);
+        break;
+    default:
+        return cmd_take_interval(parse, key, &request->options.view.from,
+                                 &request->options.view.to);
+    }
+    return true;
 }
 
 /* Of --search and --when; false: it is another one. */
@@ -181,7 +221,7 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
             request->fails = true;
             break;
         default:
-            if (!take_search_option(parse, key, request))
+            if (!take_search_option(parse, key, request) && !take_time_option(parse, key, request))
                 take_output(parse, request, key);
         }
     return !parse->failed;
@@ -221,6 +261,10 @@ static bool find_sides(struct cmd_parse *parse, const struct diff_request *reque
     if (is_within(parse, request)) {
         ret_inputs[0] = ret_inputs[1] =
             (struct pm_compare_input){(const char *const *)parse->operands, (uint32_t)n};
+        return true;
+    }
+    if (request->live.n) {
+        *ret_inputs = (struct pm_compare_input){(const char *const *)parse->operands, (uint32_t)n};
         return true;
     }
     if (n_behind < 0 && n == 2)
@@ -322,6 +366,26 @@ static bool check_page(struct cmd_parse *parse, const struct diff_request *reque
                                "'--json', '--csv', '--limit' and '--tree' out");
     else if (request->html && (request->when || request->over))
         cmd_usage_error(parse, "'--when' and '--over' are not on the page yet: leave '--html' out");
+    return !parse->failed;
+}
+
+static bool check_live(struct cmd_parse *parse, const struct diff_request *request)
+{
+    const struct diff_live *live = &request->live;
+    const struct pm_view_options *view = &request->options.view;
+    if (!live->n && (live->every_ms || live->for_ms))
+        cmd_usage_error(parse, "options '--every' and '--for' need '--live PID'");
+    else if (live->n == 1 && (!parse->n_operands || request->n_behind > 0))
+        cmd_usage_error(parse, "what is the program that runs compared with? '--live PID "
+                               "BASE.perfmap...', or '--live' a second time");
+    else if (live->n == 2 && parse->n_operands)
+        cmd_usage_error(parse,
+                        "two programs that run are compared with each other: leave '%.200s' "
+                        "out",
+                        parse->operands[0]);
+    else if (live->n && (view->from || view->to || request->when || request->html))
+        cmd_usage_error(parse, "'--live' compares the interval that has just passed: leave "
+                               "'--from', '--to', '--when' and '--html' out");
     return !parse->failed;
 }
 
@@ -483,6 +547,14 @@ static int run_request(struct cmd_parse *parse, struct diff_request *request,
                            : run_diff(parse, request, sides, inputs);
 }
 
+/* What runs is no member of an experiment. */
+static int run_interval(struct cmd_parse *parse, void *context,
+                        const struct pm_compare_input inputs[2])
+{
+    const struct diff_side sides[2] = {{0}};
+    return run_request(parse, context, sides, inputs);
+}
+
 static int diff_main(struct cmd_parse *parse)
 {
     struct diff_request request = {
@@ -490,10 +562,10 @@ static int diff_main(struct cmd_parse *parse)
                     .least_pct = 5},
         .show = {.limit = TABLE_LIMIT},
         .n_behind = n_behind_dashes(parse)};
-    struct pm_compare_input inputs[2];
+    struct pm_compare_input inputs[2] = {{0}};
     if (!read_options(parse, &request) || !check(parse, &request) ||
         !check_search(parse, &request) || !check_when(parse, &request) ||
-        !check_page(parse, &request))
+        !check_page(parse, &request) || !check_live(parse, &request))
         return CMD_USAGE;
     if (!refuse_options_behind(parse, &request) || !find_sides(parse, &request, inputs))
         return CMD_USAGE;
@@ -503,7 +575,12 @@ static int diff_main(struct cmd_parse *parse)
         request.show.limit = 0;
     struct diff_side sides[2] = {0};
     int end;
-    if (diff_expand(parse, sides, inputs, &end))
+    request.live.compare = run_interval;
+    request.live.context = &request;
+    bool is_good = diff_expand(parse, sides, inputs, &end);
+    if (is_good && request.live.n)
+        end = diff_live(parse, &request.live, &inputs[0]);
+    else if (is_good)
         end = run_request(parse, &request, sides, inputs);
     diff_release_side(&sides[0]);
     diff_release_side(&sides[1]);
@@ -528,6 +605,16 @@ static const struct cmd_option diff_options[] = {
      "smaller changes of a row are no difference, and 'same' is within so much (default: 5)"},
     {OPT_MAP, "map", "OLD=NEW",
      "A's function OLD is B's NEW; with OLD= it is gone, with =NEW that one is new"},
+    {OPT_NORMALISE, "normalise", "total",
+     "multiply each run so that its total is the mean of B's: shares are compared"},
+    {OPT_LIVE, "live", "PID",
+     "a program that runs is B: what it did in the last interval; given twice, the first is A. "
+     "With --normalise total"},
+    {OPT_EVERY, "every", "TIME",
+     "with --live: one comparison for each interval of this length (0.5s, 200ms), until Ctrl-C or "
+     "the program's end"},
+    {OPT_FOR, "for", "TIME", "with --live: how long (default: 1.5s; with --every, without end)"},
+    CMD_INTERVAL_OPTIONS,
     {OPT_GOOD_ONLY, "good-only", NULL,
      "leave out runs that lost 1 % of their samples, were slowed down by twice the budget, or "
      "lacked the processor for 5 % of their CPU time"},

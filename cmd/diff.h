@@ -48,5 +48,18 @@ PM_MUST_CHECK enum pm_status diff_write_page(const struct pm_compare_options *op
                                              const char *path, struct pm_error *err,
                                              struct diff_parts *ret_parts);
 void diff_release_parts(struct diff_parts *parts);
+/* diff_live.c: processes whose run goes on. */
+struct diff_live {
+    uint64_t pids[2];
+    uint32_t n;
+    uint64_t every_ms, for_ms; /* 0: not given */
+    int (*compare)(struct cmd_parse *parse, void *context,
+                   const struct pm_compare_input inputs[2]); /* an exit status */
+    void *context;
+};
+/* The last interval of one process against base, or of the first against the second, without base.
+ * Returns an exit status. */
+int diff_live(struct cmd_parse *parse, const struct diff_live *live,
+              const struct pm_compare_input *base);
 
 #endif

@@ -119,6 +119,8 @@ bool cmd_number(struct cmd_parse *parse, uint64_t max, uint64_t *ret_number);
 /* The same as a time: a number, decimals too, with ns, us, ms, s, m or h behind it; seconds when
  * nothing is. max_ns below 2^62. */
 bool cmd_time(struct cmd_parse *parse, uint64_t max_ns, uint64_t *ret_ns);
+/* The same in milliseconds, 1 to 1000 hours. */
+void cmd_take_ms(struct cmd_parse *parse, uint64_t *ret_ms);
 
 /* Reports wrong usage: "perfmap: <text>" and "perfmap: try 'perfmap NAME --help'". Returns
  * CMD_USAGE. */

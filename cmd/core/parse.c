@@ -213,6 +213,18 @@ bool cmd_time(struct cmd_parse *parse, uint64_t max_ns, uint64_t *ret_ns)
     return false;
 }
 
+void cmd_take_ms(struct cmd_parse *parse, uint64_t *ret_ms)
+{
+    enum { MAX_HOURS = 1000 };
+    uint64_t ns;
+    if (!cmd_time(parse, MAX_HOURS * 3600000000000u, &ns))
+        return;
+    if (ns < 1000000)
+        (void)cmd_usage_error(parse, "option '--%s' takes at least 1ms, not '%s'", parse->option,
+                              parse->value);
+    *ret_ms = (ns + 500000) / 1000000;
+}
+
 const struct cmd *cmd_find(const struct cmd *perfmap, const char *name)
 {
     for (const struct cmd *const *cmd = perfmap->commands; *cmd; cmd++)

@@ -95,6 +95,7 @@ static void json_side(const struct pm_comparison *c, int side, struct pm_json *j
         pm_json_string(json, "command", run->command);
         pm_json_string(json, "mode", run->mode);
         pm_json_double(json, "total", run->total);
+        pm_json_double(json, "factor", run->factor);
         pm_json_double(json, "speed", run->speed);
         pm_json_double(json, "slow_down_pct", run->slow_down_pct);
         pm_json_string(json, "measured_badly", run->poor);

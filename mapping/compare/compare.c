@@ -3,6 +3,7 @@
 
 #include "mapping/view/groupings.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum pm_status compare_no_memory(struct compare *c)
@@ -43,6 +44,30 @@ static struct pm_compare_cell *make_cells(struct compare *c, int side)
     return cells;
 }
 
+/* Each run as long as B's are, so that shares are compared and numbers stay readable. */
+static void normalise(struct compare *c)
+{
+    const struct pm_compare_side *b = &c->to->sides[PM_COMPARE_B];
+    double mean = 0;
+    for (uint32_t i = 0; i < b->n_runs; i++)
+        mean += b->runs[i].total / b->n_runs;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < c->to->sides[side].n_runs; i++) {
+            struct pm_compare_run *run = &c->to->sides[side].runs[i];
+            if (!(run->total > 0) || !(mean > 0))
+                continue;
+            run->factor = mean / run->total;
+            run->total = mean;
+            run->period_ns = llround((double)run->period_ns * run->factor);
+        }
+}
+
+static struct pm_compare_cell times_factor(struct pm_compare_cell cell, double factor)
+{
+    cell.value *= factor;
+    return cell;
+}
+
 static bool fill_side(struct compare *c, int side)
 {
     uint32_t n_runs = c->to->sides[side].n_runs, n_rows = c->to->n_rows;
@@ -57,8 +82,9 @@ static bool fill_side(struct compare *c, int side)
     for (uint32_t i = 0; i < n_runs; i++)
         for (uint32_t e = 0; e < c->readings[side][i].n; e++) {
             const struct compare_entry *entry = &c->readings[side][i].entries[e];
-            own[(size_t)entry->row * n_runs + i] = entry->own;
-            cells[(size_t)entry->row * n_runs + i] = entry->cell;
+            double factor = c->to->sides[side].runs[i].factor;
+            own[(size_t)entry->row * n_runs + i] = times_factor(entry->own, factor);
+            cells[(size_t)entry->row * n_runs + i] = times_factor(entry->cell, factor);
         }
     struct pm_compare_cell *totals = cells + (size_t)n_rows * n_runs;
     for (uint32_t i = 0; i < n_runs; i++)
@@ -106,6 +132,8 @@ static enum pm_status compare_all(struct compare *c)
     status = compare_read_side(c, PM_COMPARE_B);
     if (status != PM_OK)
         return status;
+    if (c->to->options.is_normalised)
+        normalise(c);
     if (!fill_side(c, PM_COMPARE_A) || !fill_side(c, PM_COMPARE_B))
         return compare_no_memory(c);
     status = check_common(c);

@@ -39,6 +39,7 @@ struct pm_compare_options {
     double least_pct; /* smaller changes of a row are no difference; 5 */
     bool inclusive;   /* inclusive costs are compared, not own ones; .view.tree does so by itself */
     bool good_only;   /* leaves out runs that were measured badly */
+    bool is_normalised; /* each run is multiplied so that its total is the mean of B's */
     const struct pm_build_map *maps; /* build.h: functions that the user says are the same */
     uint32_t n_maps;
 };
@@ -46,6 +47,8 @@ struct pm_compare_options {
 struct pm_compare_input {
     const char *const *paths;
     uint32_t n_paths;
+    const char *from;  /* of each of them, in place of .view.from; NULL: that */
+    const char *label; /* what runs are called, printable; NULL: by their paths */
 };
 
 enum pm_compare_state {
@@ -96,8 +99,9 @@ struct pm_compare_row {
 };
 
 struct pm_compare_run {
-    const char *path; /* lent from the input */
+    const char *path; /* or the label; lent from the input */
     double total;
+    double factor;        /* that its numbers were multiplied by (is_normalised); 1 */
     double speed;         /* what its times are divided by */
     const char *poor;     /* how it was measured badly, printable; NULL: well */
     double slow_down_pct; /* by measuring; NAN: not known */

@@ -105,6 +105,19 @@ static enum pm_status note_renamed(struct compare *c)
                     n, has);
 }
 
+static enum pm_status note_normalised(struct compare *c)
+{
+    if (!c->to->options.is_normalised)
+        return PM_OK;
+    if (c->to->sides[PM_COMPARE_A].n_runs > 1 || c->to->sides[PM_COMPARE_B].n_runs > 1)
+        return add_note(c, "each run's numbers are multiplied so that its total is the mean of "
+                           "B's: shares are compared");
+    return add_note(c,
+                    "A's numbers are multiplied by %.4g, so that its total is B's: shares are "
+                    "compared",
+                    c->to->sides[PM_COMPARE_A].runs[0].factor);
+}
+
 static enum pm_status note_left_out(struct compare *c)
 {
     uint32_t n = c->to->sides[0].n_left_out + c->to->sides[1].n_left_out;
@@ -116,7 +129,8 @@ static enum pm_status note_left_out(struct compare *c)
 enum pm_status compare_add_notes(struct compare *c)
 {
     static enum pm_status (*const notes[])(struct compare *) = {
-        note_modes, note_slow_downs, note_poor, note_left_out, note_renamed, note_builds};
+        note_normalised, note_modes,   note_slow_downs, note_poor,
+        note_left_out,   note_renamed, note_builds};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         enum pm_status status = notes[i](c);
         if (status != PM_OK)

@@ -26,11 +26,13 @@ static bool looks_into_functions(const struct pm_view_options *options)
            options->by != PM_VIEW_BY_OPERATION && !pm_view_grouping_by(options->by)->runner;
 }
 
-static enum pm_status make_view(struct compare *c, const char *path,
+static enum pm_status make_view(struct compare *c, int side, const char *path,
                                 const struct pm_archive_data *archive, struct pm_view *view)
 {
     *view = (struct pm_view){.options = c->options, .archive = archive};
     view->options.archive_path = path;
+    if (c->inputs[side].from)
+        view->options.from = c->inputs[side].from;
     view->options.all_functions = !looks_into_functions(&c->options);
     return pm_view_make(view, c->err);
 }
@@ -81,15 +83,17 @@ int64_t pm_compare_period(const struct pm_archive_data *data)
     return period_ns;
 }
 
-static enum pm_status describe_run(struct compare *c, const struct pm_view *view, const char *path,
-                                   struct pm_compare_run *run)
+static enum pm_status describe_run(struct compare *c, int side, const struct pm_view *view,
+                                   const char *path, struct pm_compare_run *run)
 {
     struct pm_view_facts facts = pm_view_facts(view);
     struct pm_view_column column = column_of(view, false);
     struct pm_view_number total =
         pm_view_number_of(view, &column, &view->total, PM_VIEW_PART_TOTAL);
-    *run = (struct pm_compare_run){.path = path,
+    const char *label = c->inputs[side].label;
+    *run = (struct pm_compare_run){.path = label ? label : path,
                                    .total = total.real,
+                                   .factor = 1,
                                    .speed = 1,
                                    .poor = pm_compare_why_poor(view, &c->to->arena),
                                    .slow_down_pct = facts.slow_down_pct,
@@ -418,7 +422,7 @@ static enum pm_status take_run(struct compare *c, int side, const char *path, st
 {
     struct pm_compare_side *to = &c->to->sides[side];
     struct pm_compare_run *run = &to->runs[to->n_runs];
-    enum pm_status status = describe_run(c, view, path, run);
+    enum pm_status status = describe_run(c, side, view, path, run);
     if (status != PM_OK)
         return status;
     if (run->poor && c->to->options.good_only) {
@@ -436,7 +440,7 @@ static enum pm_status take_first(struct compare *c, int side, const char *path,
     enum pm_status status = choose_metric(c, first);
     if (status != PM_OK)
         return status;
-    status = make_view(c, path, first->archive, &view);
+    status = make_view(c, side, path, first->archive, &view);
     status = status != PM_OK ? status : take_run(c, side, path, &view);
     pm_view_release(&view);
     return status;
@@ -448,7 +452,7 @@ static enum pm_status read_run(struct compare *c, int side, const char *path)
     enum pm_status status = read_build(c, path);
     if (status != PM_OK)
         return status;
-    status = make_view(c, path, NULL, &view);
+    status = make_view(c, side, path, NULL, &view);
     if (!status)
         status =
             c->to->level_name ? take_run(c, side, path, &view) : take_first(c, side, path, &view);

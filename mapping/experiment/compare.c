@@ -29,9 +29,9 @@ bool pm_experiment_keeps(const struct pm_compare_options *options)
     bool is_kept = false;
     for (int i = 0; i < EXPERIMENT_N_GROUPINGS; i++)
         is_kept |= experiment_groupings[i] == view->by;
-    return is_kept && !options->inclusive && !options->n_maps && !strcmp(view->level, "source") &&
-           !view->focus[0] && !view->on[0] && !view->from && !view->to && view->folds &&
-           !view->tree && !view->overlays[0];
+    return is_kept && !options->inclusive && !options->n_maps && !options->is_normalised &&
+           !strcmp(view->level, "source") && !view->focus[0] && !view->on[0] && !view->from &&
+           !view->to && view->folds && !view->tree && !view->overlays[0];
 }
 
 /* --- sides --- */
@@ -56,6 +56,7 @@ static enum pm_status add_run(struct comparing *c, int side, uint32_t at)
     struct pm_compare_run *run = &to->runs[to->n_runs++];
     *run = (struct pm_compare_run){.path = keep(c, member->path),
                                    .total = reading->total,
+                                   .factor = 1,
                                    .speed = 1,
                                    .poor = member->poor ? keep(c, member->poor) : NULL,
                                    .slow_down_pct = reading->slow_down_pct,
