@@ -16,7 +16,6 @@ const VIEWS = new Map([
   ["search", {title: "Search", key: "4", render: renderDiffSearch, isOf: ({search}) => search !== null}],
 ]);
 const DEFAULTS = {tab: "overview", find: "", sort: "", verdict: "", row: "", path: "", focus: "", shape: "", direction: "", width: "", color: ""};
-const OF_TERMINAL = {overview: "", rows: "", paths: "--tree ", search: "--search "};
 
 function drawTabs(app) {
   fill($("tabs"), ...[...VIEWS].filter(([, view]) => view.isOf?.(app.comparison) ?? true).map(([id, view]) => el("button", {
@@ -26,9 +25,9 @@ function drawTabs(app) {
 
 // What prints the same.
 function commandOf({comparison, state}) {
-  const {flat, about} = comparison, paths = (side) => flat.runs[side].map((run) => quoted(run.archive)).join(" "), isSearch = state.tab === "search";
-  const options = [OF_TERMINAL[state.tab] + (isSearch ? `${quoted(flat.metric)} ` : ""), about.options && !isSearch ? `${about.options} ` : ""].join("");
-  return `perfmap diff ${options}--limit 0 ${paths("a")} -- ${paths("b")}`;
+  const {flat, about} = comparison, paths = (side) => flat.runs[side].map((run) => quoted(run.archive)).join(" ");
+  const options = {paths: about.options_of_paths, search: about.options_of_search}[state.tab] ?? about.options_of_rows;
+  return `perfmap diff${options} --limit 0 ${paths("a")} -- ${paths("b")}`;
 }
 
 function takeKeys(app) {
@@ -71,7 +70,7 @@ function makeApp(comparison) {
   const read = () => { const state = readAddress(location.hash, DEFAULTS, new Set()); return VIEWS.has(state.tab) ? state : {...state, tab: "overview"}; };
   const draw = () => { try { render(app); } catch (error) { fail(error); } };
   const app = {
-    comparison, state: read(), tables: [], round: 0, say,
+    comparison, state: read(), tables: [], round: 0, say, get command() { return commandOf(app); },
     change(changes, {push = true} = {}) {
       app.state = {...app.state, ...changes};
       const address = writeAddress(app.state, DEFAULTS);

@@ -32,7 +32,9 @@ static bool write_about(const struct show_diff_page *page, FILE *out)
     pm_json_string(&json, "title", show_diff_metric(c));
     pm_json_string(&json, "kind", c->metric.kind);
     pm_json_string(&json, "by", pm_view_by_prose(c->options.view.by));
-    pm_json_string(&json, "options", page->options);
+    pm_json_string(&json, "options_of_rows", page->options_of_rows);
+    pm_json_string(&json, "options_of_paths", page->options_of_paths);
+    pm_json_string(&json, "options_of_search", page->options_of_search);
     pm_json_double(&json, "least_pct", c->options.least_pct);
     pm_json_bool(&json, "is_judged", c->is_judged);
     pm_json_string(&json, "few_runs", show_diff_few_runs);

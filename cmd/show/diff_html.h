@@ -1,6 +1,6 @@
 /* The page of a comparison, as one file (docs/formats/page.md).
  *
- *     struct show_diff_page page = {.flat = flat, .tree = tree, .options = "--by function"};
+ *     struct show_diff_page page = {.flat = flat, .options_of_rows = " --by function"};
  *     if (show_diff_html(&page, &html))
  *         status = pm_file_write(path, html.data, html.len, &err);
  */
@@ -15,7 +15,8 @@ struct show_diff_page {
     const struct pm_comparison *tree; /* NULL: there are no call paths to be drawn */
     const char *why_no_tree;
     const struct pm_search *search; /* NULL: nobody searched */
-    const char *options;            /* of the command that prints the same rows */
+    /* Of the commands that print the same, each with a blank before it. */
+    const char *options_of_rows, *options_of_paths, *options_of_search;
 };
 
 /* false: memory ended. */

@@ -89,6 +89,17 @@ def saved(page, place):
         document.querySelectorAll('%s .saves .link').forEach((l) => l.click()); HTMLAnchorElement.prototype.click = click; return out; })()""" % place)
 
 
+def commands_print_the_same(page, found):
+    """What 'same in the terminal' copies, as JSON, is what the page has."""
+    for tab, part in (("rows", "flat"), ("paths", "tree"), ("search", "search")):
+        if not found[part]:
+            continue
+        page.go(tab=tab)
+        command = page.evaluate("perfmap.command").replace("perfmap diff", f"{perfmap} diff --json", 1)
+        told = json.loads(subprocess.run(["bash", "-c", command], check=True, capture_output=True, text=True).stdout)
+        check(told == found[part], f"{command} prints something else than {tab}")
+
+
 def pictures_can_be_saved(page):
     for tab in ("overview", "paths"):
         page.go(tab=tab, shape="", direction="", width="", color="", path="")
@@ -172,6 +183,7 @@ def main():
         page = browser.open(f"file://{html}")
         found = numbers_are_those_of_json(page)
         cells_are_those_of_the_table(page, found["flat"])
+        commands_print_the_same(page, found)
         pictures_can_be_saved(page)
         flame_is_of_all(page, found["tree"])
         links_open_a_view_again(browser, page)
