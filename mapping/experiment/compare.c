@@ -223,7 +223,7 @@ static enum pm_status fill_rows(struct comparing *c)
 static enum pm_status add_matches(void *context, sqlite3_stmt *row)
 {
     struct comparing *c = context;
-    for (uint32_t i = 0; i < c->n_builds; i++) {
+    for (uint32_t i = 0; i < c->n_builds && c->n_builds > 1; i++) {
         if (c->builds[i] != (uint32_t)sqlite3_column_int64(row, 0))
             continue;
         c->n_renamed += (uint32_t)sqlite3_column_int64(row, 4);
