@@ -24,6 +24,10 @@ static void add_common(const struct pm_compare_options *options, struct pm_buf *
         add_word(out, "level", options->view.level);
     add_words(out, "focus", options->view.focus);
     add_words(out, "on", options->view.on);
+    if (options->view.from)
+        add_word(out, "from", options->view.from);
+    if (options->view.to)
+        add_word(out, "to", options->view.to);
     for (uint32_t i = 0; i < options->n_maps; i++)
         pm_buf_printf(out, " --map '%s=%s'", options->maps[i].old_name, options->maps[i].new_name);
     if (options->least_pct != 5)
