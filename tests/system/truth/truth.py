@@ -258,7 +258,8 @@ def fits(cell, row, name):
         return (1 if is_set else 2) * bool(re.search(name[5:], row["what"]))
     if name.startswith("@"):
         line = cell.line(name[1:])
-        found = [noun.get("line_no") == line for noun in row["nouns"]]
+        own = cell.program.name  # and not line 8 of a header
+        found = [noun.get("line_no") == line and os.path.basename(noun.get("file") or own) == own for noun in row["nouns"]]
     else:
         found = [is_called(noun["name"], name) for noun in row["nouns"]]
     return 2 if found and all(found) else 1 if any(found) else 0
