@@ -162,7 +162,7 @@ static const char *what_of(struct table *t, uint32_t i, const char *line)
 {
     const struct pm_compare_row *row = row_at(t, i);
     bool is_holder = t->shown.is_holder[t->shown.rows[i]];
-    if (!t->c->is_tree && !row->was)
+    if (!t->c->is_tree && !row->was && !row->joined)
         return row->what;
     struct pm_buf text = PM_BUF_INIT(1 << 20);
     int indent = t->c->is_tree ? 2 * (int)row->depth : 0;
@@ -172,6 +172,8 @@ static const char *what_of(struct table *t, uint32_t i, const char *line)
         pm_buf_add_printable(&text, row->was, strlen(row->was));
         pm_buf_add_str(&text, " before");
     }
+    if (row->joined && *row->joined)
+        pm_buf_printf(&text, "; %s", row->joined);
     if (is_holder)
         pm_buf_add_byte(&text, ']');
     const char *kept = text.failed ? NULL : pm_arena_strndup(&t->arena, text.data, text.len);

@@ -79,6 +79,8 @@ static void json_row(const struct pm_comparison *c, const struct pm_compare_row 
     }
     pm_json_string(json, "what", row->what);
     pm_json_string(json, "was", row->was);
+    if (row->joined)
+        pm_json_string(json, "joined", row->joined);
     if (row->was)
         pm_json_bool(json, "is_likely", row->is_likely);
     show_diff_json_numbers(c, row, json);

@@ -22,6 +22,7 @@ static struct pm_compare_row row_of_column(const struct pm_compare_row *from, ui
                                  .key = from->key,
                                  .was = from->was,
                                  .is_likely = from->is_likely,
+                                 .joined = from->joined,
                                  .parent = from->parent,
                                  .depth = from->depth};
     row.places[0] = from->places[0]; /* which of the others the second is of is not known */

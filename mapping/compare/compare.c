@@ -139,6 +139,9 @@ static enum pm_status compare_all(struct compare *c)
     status = check_common(c);
     if (status != PM_OK)
         return status;
+    status = compare_join(c->to, c->parts, c->err);
+    if (status != PM_OK)
+        return status;
     status = compare_add_notes(c);
     return status != PM_OK ? status : pm_compare_judge(c->to, c->err);
 }

@@ -74,9 +74,10 @@ enum pm_verdict {
 };
 
 struct pm_compare_row {
-    const char *what;                       /* printable, as B has it where it does */
-    const char *was;                        /* A's name of its function, renamed in B; NULL: none */
-    bool is_likely;                         /* that it is the same function: nobody said so */
+    const char *what;   /* printable, as B has it where it does */
+    const char *was;    /* A's name of its function, renamed in B; NULL: none */
+    bool is_likely;     /* that it is the same function: nobody said so */
+    const char *joined; /* a set and its members: which side has these apart; NULL: no such row */
     const char *places[2];                  /* per side, printable; NULL: it has no such row */
     uint64_t key;                           /* pm_view_keys_make, as A's first calls it */
     const struct pm_compare_cell *cells[2]; /* [n_runs] of the side */

@@ -30,7 +30,7 @@ struct compare_build {
 
 /* Beside each row of the comparison: what it is made of. */
 struct compare_parts {
-    uint64_t *nouns; /* keys; n 0: it can be in any build */
+    const uint64_t *nouns; /* keys; n 0: it can be in any build */
     uint32_t n;
 };
 
@@ -51,6 +51,10 @@ struct compare {
 enum pm_status compare_no_memory(struct compare *c);
 /* read.c: rows, and what each run has of them. */
 PM_MUST_CHECK enum pm_status compare_read_side(struct compare *c, int side);
+/* join.c: rows with cells. What one side computes together, as far as the build's facts say, and the
+ * other apart becomes one row, whose numbers are sums; sides add up as before. parts: per row. */
+PM_MUST_CHECK enum pm_status compare_join(struct pm_comparison *to,
+                                          const struct compare_parts *parts, struct pm_error *err);
 /* notes.c */
 PM_MUST_CHECK enum pm_status compare_add_notes(struct compare *c);
 

@@ -1,8 +1,7 @@
 /* From archives to rows and the numbers that runs have of them. */
 #include "compare_internal.h"
+#include "rows.h"
 
-#include "mapping/base/statement_names.h"
-#include "mapping/view/columns.h"
 #include "mapping/view/groupings.h"
 #include "mapping/view/keys.h"
 
@@ -35,15 +34,6 @@ static enum pm_status make_view(struct compare *c, int side, const char *path,
         view->options.from = c->inputs[side].from;
     view->options.all_functions = !looks_into_functions(&c->options);
     return pm_view_make(view, c->err);
-}
-
-static struct pm_view_column column_of(const struct pm_view *view, bool inclusive)
-{
-    struct pm_view_column column = {.id = inclusive ? PM_VIEW_COLUMN_INCLUSIVE : PM_VIEW_COLUMN_OWN,
-                                    .metric = view->primary};
-    if (view->primary == view->n_metrics)
-        column = (struct pm_view_column){.id = PM_VIEW_COLUMN_CALLS};
-    return column;
 }
 
 /* The metric that A's first shows by itself, for all. */
@@ -87,7 +77,7 @@ static enum pm_status describe_run(struct compare *c, int side, const struct pm_
                                    const char *path, struct pm_compare_run *run)
 {
     struct pm_view_facts facts = pm_view_facts(view);
-    struct pm_view_column column = column_of(view, false);
+    struct pm_view_column column = pm_compare_column(view, false);
     struct pm_view_number total =
         pm_view_number_of(view, &column, &view->total, PM_VIEW_PART_TOTAL);
     const char *label = c->inputs[side].label;
@@ -234,41 +224,19 @@ static enum pm_status build_of(struct compare *c, const char *path, struct pm_vi
 
 /* --- rows --- */
 
-/* Nouns of other levels, and machine code, are there where something happened only. */
-static bool has_facts(const struct pm_view *view)
-{
-    return pm_view_is_at_source(view);
-}
-
-/* Entry and exit of a function, say, have a noun where somebody found code of it. */
-static pm_index construct_of(const struct pm_view *view, pm_index noun)
-{
-    const struct pm_graph *graph = view->data->graph;
-    if (!pm_is_named_by_function(graph->nouns[noun].name))
-        return noun;
-    pm_index function = pm_graph_ancestor(graph, noun, "function");
-    return function == PM_NONE ? noun : function;
-}
-
 static enum pm_status find_parts(struct compare *c, const struct pm_view *view,
                                  const struct pm_view_key_names *names,
                                  const struct pm_view_row *row, struct compare_parts *ret)
 {
-    *ret = (struct compare_parts){0};
-    if ((row->kind != PM_VIEW_ROW_NOUN && row->kind != PM_VIEW_ROW_SET) || !has_facts(view))
-        return PM_OK;
-    ret->nouns = pm_arena_alloc(&c->to->arena, row->n_groups * sizeof *ret->nouns);
-    if (!ret->nouns)
-        return compare_no_memory(c);
-    for (uint32_t i = 0; i < row->n_groups; i++) {
-        const struct pm_view_group *group = &view->groups[row->groups[i]];
-        if (group->noun == PM_NONE || group->special)
-            continue;
-        ret->nouns[ret->n] = pm_view_noun_key(view, names, construct_of(view, group->noun));
-        if (!ret->nouns[ret->n++])
-            return compare_no_memory(c);
-    }
-    return PM_OK;
+    struct pm_buf keys = PM_BUF_INIT(1 << 24);
+    pm_compare_add_parts(view, names, row, &keys);
+    uint64_t *nouns = pm_arena_alloc(&c->to->arena, keys.len + 1);
+    bool good = nouns && !keys.failed;
+    if (good && keys.len)
+        memcpy(nouns, keys.data, keys.len);
+    *ret = (struct compare_parts){nouns, (uint32_t)(keys.len / sizeof *nouns)};
+    pm_buf_release(&keys);
+    return good ? PM_OK : compare_no_memory(c);
 }
 
 static enum pm_status add_row(struct compare *c, const struct pm_view *view,
@@ -300,17 +268,6 @@ static enum pm_status name_row(struct compare *c, int side, const struct pm_view
     return row->places[side] && row->what ? PM_OK : compare_no_memory(c);
 }
 
-static struct pm_compare_cell cell_of(const struct pm_view *view, const struct pm_view_row *row,
-                                      bool inclusive)
-{
-    struct pm_view_column column = column_of(view, inclusive);
-    struct pm_view_number number = pm_view_number_of(view, &column, row, PM_VIEW_PART_ROW);
-    if (number.kind == PM_VIEW_NO_NUMBER)
-        return (struct pm_compare_cell){.state = PM_COMPARE_UNKNOWN};
-    return (struct pm_compare_cell){number.real, PM_COMPARE_MEASURED, number.is_at_least,
-                                    number.is_uncertain};
-}
-
 /* The function of a construct has another name in the reference. */
 static enum pm_status note_old_name(struct compare *c, const struct pm_view *view,
                                     const struct pm_view_row *from,
@@ -320,7 +277,7 @@ static enum pm_status note_old_name(struct compare *c, const struct pm_view *vie
     const struct pm_build *build = &c->builds[reading->build].build;
     for (uint32_t i = 0; i < from->n_groups && !row->was; i++) {
         pm_index noun = view->groups[from->groups[i]].noun;
-        pm_index function = noun == PM_NONE ? noun : construct_of(view, noun);
+        pm_index function = noun == PM_NONE ? noun : pm_compare_construct_of(view, noun);
         if (function != PM_NONE && strcmp(view->data->graph->nouns[function].kind, "function") != 0)
             function = pm_graph_ancestor(view->data->graph, function, "function");
         if (function == PM_NONE)
@@ -356,9 +313,9 @@ static enum pm_status read_row(struct compare *c, int side, struct pm_view *view
     for (uint32_t i = 0; i < parts->n; i++)
         if (!pm_map_put(&c->builds[reading->build].seen, parts->nouns[i], 1))
             return compare_no_memory(c);
-    reading->entries[reading->n++] =
-        (struct compare_entry){*at - 1, cell_of(view, &view->rows[r], c->to->is_inclusive),
-                               cell_of(view, &view->rows[r], false)};
+    reading->entries[reading->n++] = (struct compare_entry){
+        *at - 1, pm_compare_cell_of(view, &view->rows[r], c->to->is_inclusive),
+        pm_compare_cell_of(view, &view->rows[r], false)};
     if (names && names->functions) {
         enum pm_status status =
             note_old_name(c, view, &view->rows[r], reading, &c->to->rows[*at - 1]);

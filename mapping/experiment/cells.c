@@ -2,8 +2,7 @@
 #include "cells.h"
 
 #include "format/pm_id.h"
-#include "mapping/base/statement_names.h"
-#include "mapping/view/columns.h"
+#include "mapping/compare/rows.h"
 #include "mapping/view/groupings.h"
 
 #include <stdlib.h>
@@ -297,31 +296,6 @@ static enum pm_status load_known(struct lifting *l)
     return status;
 }
 
-/* Entry and exit of a function, say, have a noun where somebody found code of it. */
-static pm_index construct_of(const struct pm_view *view, pm_index noun)
-{
-    const struct pm_graph *graph = view->data->graph;
-    if (!pm_is_named_by_function(graph->nouns[noun].name))
-        return noun;
-    pm_index function = pm_graph_ancestor(graph, noun, "function");
-    return function == PM_NONE ? noun : function;
-}
-
-/* Keys of the constructs that a row is made of. */
-static void find_parts(const struct lifting *l, const struct pm_view_row *row, struct pm_buf *out)
-{
-    bool is_construct = row->kind == PM_VIEW_ROW_NOUN || row->kind == PM_VIEW_ROW_SET;
-    for (uint32_t i = 0; i < row->n_groups && is_construct && pm_view_is_at_source(l->view); i++) {
-        const struct pm_view_group *group = &l->view->groups[row->groups[i]];
-        if (group->noun == PM_NONE || group->special)
-            continue;
-        uint64_t key =
-            pm_view_noun_key(l->view, l->names_or_none, construct_of(l->view, group->noun));
-        out->failed |= !key;
-        pm_buf_add(out, &key, sizeof key);
-    }
-}
-
 static enum pm_status write_row(struct lifting *l, const struct pm_view_row *row, uint32_t id,
                                 uint64_t key)
 {
@@ -329,7 +303,7 @@ static enum pm_status write_row(struct lifting *l, const struct pm_view_row *row
     struct pm_database *database = l->experiment->own->database;
     sqlite3_stmt *insert;
     bool has_row;
-    find_parts(l, row, &parts);
+    pm_compare_add_parts(l->view, l->names_or_none, row, &parts);
     enum pm_status status =
         parts.failed
             ? no_memory(l)
@@ -439,29 +413,18 @@ static enum pm_status keep_metric(struct lifting *l, const struct pm_graph_metri
 }
 
 /* As a comparison of archives takes them. */
-static struct pm_compare_cell cell_of(struct pm_view_number number)
-{
-    if (number.kind == PM_VIEW_NO_NUMBER)
-        return (struct pm_compare_cell){.state = PM_COMPARE_UNKNOWN};
-    return (struct pm_compare_cell){number.real, PM_COMPARE_MEASURED, number.is_at_least,
-                                    number.is_uncertain};
-}
-
 /* Of the one metric that the view was asked for. */
 static enum pm_status keep_cells(struct lifting *l)
 {
     struct pm_view *view = l->view;
     bool is_of_calls = view->primary == view->n_metrics;
     pm_index metric = is_of_calls ? view->calls_metric : view->metrics[view->primary];
-    struct pm_view_column column = {.id = PM_VIEW_COLUMN_OWN, .metric = view->primary};
-    if (is_of_calls)
-        column = (struct pm_view_column){.id = PM_VIEW_COLUMN_CALLS};
+    struct pm_view_column column = pm_compare_column(view, false);
     struct pm_buf data = PM_BUF_INIT(1 << 28);
     uint32_t last = 0;
     for (uint32_t i = 0; i < view->n_rows; i++) {
         uint32_t r = l->order[i];
-        struct pm_compare_cell cell =
-            cell_of(pm_view_number_of(view, &column, &view->rows[r], PM_VIEW_PART_ROW));
+        struct pm_compare_cell cell = pm_compare_cell_of(view, &view->rows[r], false);
         experiment_put_cell(&data, &last, l->ids[r], &cell);
     }
     double total = pm_view_number_of(view, &column, &view->total, PM_VIEW_PART_TOTAL).real;

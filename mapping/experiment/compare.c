@@ -278,6 +278,18 @@ static enum pm_status check_common(struct comparing *c)
 
 /* --- all of it --- */
 
+static enum pm_status join_rows(struct comparing *c)
+{
+    struct compare_parts *parts = pm_alloc_array((size_t)c->kept.n_rows + 1, sizeof *parts);
+    if (!parts)
+        return no_memory(c);
+    for (uint32_t r = 0; r < c->kept.n_rows; r++)
+        parts[r] = (struct compare_parts){c->kept.rows[r].parts, c->kept.rows[r].n_parts};
+    enum pm_status status = compare_join(c->to, parts, c->err);
+    free(parts);
+    return status;
+}
+
 static enum pm_status compare_kept(struct comparing *c, uint32_t n_a, uint32_t n_b)
 {
     enum pm_status status = add_runs(c, 0, 0, n_a);
@@ -290,6 +302,9 @@ static enum pm_status compare_kept(struct comparing *c, uint32_t n_a, uint32_t n
     if (status != PM_OK)
         return status;
     status = check_common(c);
+    if (status != PM_OK)
+        return status;
+    status = join_rows(c);
     if (status != PM_OK)
         return status;
     status = describe(c);
