@@ -17,7 +17,7 @@ export async function openComparison() {
 }
 
 export const isKnown = (value) => value !== null && value !== undefined;
-const signed = (text, value) => (value > 0 ? `+${text}` : text);
+const signed = (text, value) => (value > 0 && !text.startsWith("<") ? `+${text}` : text);
 
 export const marksOf = (side) => (side.is_at_least ? "≥" : "") + (side.is_uncertain ? "~" : "");
 
@@ -57,8 +57,8 @@ export function placeOf(row) {
   return `${a} → ${line > 0 && !b.startsWith("{") && a.startsWith(b.slice(0, line + 1)) ? b.slice(line) : b}`;
 }
 
-// "relax, ~ sweep before": it was renamed, likely.
-export const nameOf = (row) => (row.was ? `${row.what}, ${row.is_likely ? "~ " : ""}${row.was} before` : row.what);
+// "relax, ~ sweep before": it was renamed, likely. "...; A: apart": B has it as one set, A has its members apart.
+export const nameOf = (row) => row.what + (row.was ? `, ${row.is_likely ? "~ " : ""}${row.was} before` : "") + (row.joined ? `; ${row.joined}` : "");
 
 // " :21" of the place that B has, where it has one.
 export function lineOf(row) {

@@ -42,8 +42,12 @@ static void put_number(const struct table *t, double value, bool is_at_least, bo
     const char *mark = is_at_least ? show_at_least_mark(t->term.utf8) : "";
     const char *doubt = is_uncertain ? "~" : "";
     const char *sign = has_sign && value > 0 ? "+" : "";
-    snprintf(ret, TEXT_BYTES, "%s%s%s%.*f", mark, doubt, sign, t->scale.decimals,
-             value / t->scale.divisor);
+    double shown = value / t->scale.divisor, least = pow(10, -t->scale.decimals);
+    if (t->scale.decimals && value != 0 && fabs(shown) < least / 2) { /* it is not 0 */
+        sign = value < 0 ? "> -" : "< ";
+        shown = least;
+    }
+    snprintf(ret, TEXT_BYTES, "%s%s%s%.*f", mark, doubt, sign, t->scale.decimals, shown);
 }
 
 static void put_amount(const struct table *t, const struct pm_compare_row *row, int side,

@@ -51,8 +51,8 @@ struct compare {
 enum pm_status compare_no_memory(struct compare *c);
 /* read.c: rows, and what each run has of them. */
 PM_MUST_CHECK enum pm_status compare_read_side(struct compare *c, int side);
-/* join.c: rows with cells. What one side computes together, as far as the build's facts say, and the
- * other apart becomes one row, whose numbers are sums; sides add up as before. parts: per row. */
+/* join.c: rows with cells. What one side computes together and the other apart becomes one row,
+ * whose numbers are sums; sides add up as before. parts: per row. */
 PM_MUST_CHECK enum pm_status compare_join(struct pm_comparison *to,
                                           const struct compare_parts *parts, struct pm_error *err);
 /* notes.c */

@@ -14,8 +14,8 @@
 struct pm_view_column pm_compare_column(const struct pm_view *view, bool inclusive);
 struct pm_compare_cell pm_compare_cell_of(const struct pm_view *view, const struct pm_view_row *row,
                                           bool inclusive);
-/* The construct of a noun: entry and exit of a function, say, have nouns of their own where somebody
- * found code of it. */
+/* The construct of a noun: entry and exit of a function, say, have nouns of their own where
+ * somebody found code of it. */
 pm_index pm_compare_construct_of(const struct pm_view *view, pm_index noun);
 /* Adds the keys of a row's constructs, pm_view_noun_key; none where the build does not say what it
  * consists of: at other levels than Source, and of other rows. out->failed: memory. */

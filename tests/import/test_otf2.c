@@ -11,7 +11,8 @@ static size_t n_records;
 static void add_bytes(const void *bytes, size_t len)
 {
     assert_true(n_records + len <= sizeof records);
-    memcpy(records + n_records, bytes, len);
+    if (len)
+        memcpy(records + n_records, bytes, len);
     n_records += len;
 }
 

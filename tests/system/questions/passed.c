@@ -21,7 +21,7 @@ __attribute__((noinline)) static void by_number(uintptr_t p, int k)
 int main(void)
 {
     box.at = (uintptr_t)data | 3;
-    for (int k = 0; k < 20000; k++) {
+    for (int k = 0; k < 120000; k++) { /* half a second: samples of each */
         if (k % 10 == 0)
             by_name(k);
         by_number(box.at, k);
