@@ -117,6 +117,7 @@ static enum pm_status record_frame(struct pm_import_sink *sink, const struct pm_
 static enum pm_status record_new_path(struct record *r, struct pm_buf *text, uint32_t *ret)
 {
     char *taken = text->len ? pm_buf_take(text) : pm_strndup("", 0);
+    pm_buf_release(text);
     for (uint32_t i = 0; i < r->n_paths; i++)
         if (!strcmp(r->paths[i], taken)) {
             free(taken);
