@@ -250,7 +250,8 @@ out:
     return status;
 }
 
-/* Some ranks may begin late, and some are not measured at all. */
+/* Some ranks may begin late, and some are not measured at all. Who waits for them may find that one
+ * of them was the last, and has removed the list: ours would be in it. */
 static bool are_all_gone(const struct session_job *job, struct session_notes *notes,
                          struct pm_error *err, int *fd)
 {
@@ -265,6 +266,10 @@ static bool are_all_gone(const struct session_job *job, struct session_notes *no
             return false;
         }
         count_lines(*fd, &n_began, &n_running);
+        if (!n_began) {
+            unlink(job->path);
+            return false;
+        }
     }
     if (n_running == 0 && n_began < job->n_ranks)
         session_note(notes, SESSION_NOTES, "%u of the job's %u ranks were run by 'perfmap run'",
