@@ -302,13 +302,10 @@ static int annotate(struct cmd_parse *parse, struct annotate_request *request)
     if (status == PM_ERR_USAGE && request->candidates) {
         end = list_candidates(request->candidates, &err);
         pm_error_release(&err);
-    } else if (status == PM_ERR_USAGE) {
-        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
     } else {
         if (status == PM_ERR_FORMAT)
             cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
-        end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
+        end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_refuse(parse, status, &err);
     }
     free(request->candidates);
     pm_annotation_release(a);

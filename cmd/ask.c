@@ -31,12 +31,7 @@ static int ask(struct cmd_parse *parse, struct ask_request *request)
     struct pm_view report = {.options = request->report};
     enum pm_status status = show_question(&report, &request->options, &err);
     int end;
-    if (status == PM_ERR_USAGE) {
-        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-    } else {
-        end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
-    }
+    end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_refuse(parse, status, &err);
     pm_view_release(&report);
     return end;
 }

@@ -547,12 +547,7 @@ int ask_live(struct cmd_parse *parse, const struct ask_live *live,
     sigprocmask(SIG_BLOCK, &waited, &before);
     a.signals = signalfd(-1, &waited, SFD_CLOEXEC | SFD_NONBLOCK);
     enum pm_status status = ask_it(&a);
-    int end = CMD_USAGE;
-    if (status == PM_ERR_USAGE)
-        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-    else
-        end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
-    pm_error_release(&err);
+    int end = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_refuse(parse, status, &err);
     if (a.socket >= 0)
         close(a.socket);
     if (a.signals >= 0)

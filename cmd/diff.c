@@ -431,13 +431,8 @@ static int run_diff(struct cmd_parse *parse, struct diff_request *request,
     struct pm_error err = PM_ERROR_INIT;
     struct pm_comparison *comparison = NULL;
     enum pm_status status = diff_compare(&request->options, sides, inputs, &err, &comparison);
-    if (status == PM_ERR_USAGE) {
-        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return end;
-    }
     if (status != PM_OK)
-        return cmd_fail(parse, &err);
+        return cmd_refuse(parse, status, &err);
     int end = request->fails && got_worse(comparison) ? DIFF_WORSE : CMD_DONE;
     if (request->fails && !comparison->is_judged) {
         end = refuse_to_fail(parse);
@@ -461,13 +456,8 @@ static int run_search(struct cmd_parse *parse, struct diff_request *request,
     struct pm_search *search = NULL;
     options.compare.view.metrics = request->search;
     enum pm_status status = pm_search(&options, inputs, &err, &search);
-    if (status == PM_ERR_USAGE) {
-        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return end;
-    }
     if (status != PM_OK)
-        return cmd_fail(parse, &err);
+        return cmd_refuse(parse, status, &err);
     int end = request->fails && found_worse(search) ? DIFF_WORSE : CMD_DONE;
     bool good = true;
     if (request->fails && !search->comparison->is_judged)
@@ -495,13 +485,8 @@ static int run_when(struct cmd_parse *parse, struct diff_request *request,
                                       .n_bins = (uint32_t)request->n_bins};
     struct pm_parting *when = NULL;
     enum pm_status status = pm_when(&options, inputs, &err, &when);
-    if (status == PM_ERR_USAGE) {
-        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return end;
-    }
     if (status != PM_OK)
-        return cmd_fail(parse, &err);
+        return cmd_refuse(parse, status, &err);
     if (parse->json)
         show_when_json(when, stdout);
     else if (request->csv)
@@ -524,14 +509,10 @@ static int run_page(struct cmd_parse *parse, struct diff_request *request,
     enum pm_status status = diff_write_page(&request->options, request->search ? &search : NULL,
                                             inputs, request->html, &err, &parts);
     int end = !status && request->fails && got_worse(parts.flat) ? DIFF_WORSE : CMD_DONE;
-    if (status == PM_ERR_USAGE) {
-        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-    } else if (status) {
-        end = cmd_fail(parse, &err);
-    } else if (request->fails && !parts.flat->is_judged) {
+    if (status)
+        end = cmd_refuse(parse, status, &err);
+    else if (request->fails && !parts.flat->is_judged)
         end = refuse_to_fail(parse);
-    }
     diff_release_parts(&parts);
     return end;
 }

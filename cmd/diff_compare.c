@@ -188,12 +188,7 @@ static int run_compare(struct cmd_parse *parse, const struct compare_request *re
     if (!status)
         status = compare_sides(parse, request, all, whole, &err);
     pm_comparison_free(whole);
-    if (status == PM_ERR_USAGE) {
-        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return end;
-    }
-    return status ? cmd_fail(parse, &err) : cmd_stdout_done(parse, CMD_DONE);
+    return status != PM_OK ? cmd_refuse(parse, status, &err) : cmd_stdout_done(parse, CMD_DONE);
 }
 
 static int compare_main(struct cmd_parse *parse)

@@ -84,9 +84,7 @@ bool diff_expand(struct cmd_parse *parse, struct diff_side sides[2],
         inputs[s] = (struct pm_compare_input){(const char *const *)sides[s].paths, sides[s].n};
         if (!status)
             continue;
-        *ret_exit = status == PM_ERR_USAGE ? cmd_usage_error(parse, "%s", pm_error_text(&err))
-                                           : cmd_fail(parse, &err);
-        pm_error_release(&err);
+        *ret_exit = cmd_refuse(parse, status, &err);
         return false;
     }
     return true;

@@ -600,12 +600,9 @@ int experiment_run_all(struct cmd_parse *parse, const struct experiment_run *opt
     if (!status)
         status = run_all(&r);
     int end = CMD_DONE;
-    if (status == PM_ERR_USAGE) {
-        end = cmd_usage_error(parse, "%s", pm_error_text(&r.err));
-        pm_error_release(&r.err);
-    } else if (status != PM_OK) {
-        end = cmd_fail(parse, &r.err);
-        if (r.folder)
+    if (status != PM_OK) {
+        end = cmd_refuse(parse, status, &r.err);
+        if (r.folder && end != CMD_USAGE)
             tell_missing(&r);
     }
     for (uint32_t i = 0; i < r.n_sides && !status; i++)

@@ -312,10 +312,5 @@ int experiment_show_trend(struct cmd_parse *parse, const struct experiment_trend
         return end;
     enum pm_status status = show_trend(parse, experiment, selection, options, &err);
     pm_experiment_close(experiment);
-    if (status == PM_ERR_USAGE) {
-        end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return end;
-    }
-    return status != PM_OK ? cmd_fail(parse, &err) : cmd_stdout_done(parse, CMD_DONE);
+    return status != PM_OK ? cmd_refuse(parse, status, &err) : cmd_stdout_done(parse, CMD_DONE);
 }

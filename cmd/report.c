@@ -74,14 +74,9 @@ static int print_view(struct cmd_parse *parse, const struct report_request *requ
 static int refuse(struct cmd_parse *parse, const struct report_request *request,
                   enum pm_status status, struct pm_error *err)
 {
-    if (status == PM_ERR_USAGE) {
-        int end = cmd_usage_error(parse, "%s", pm_error_text(err));
-        pm_error_release(err);
-        return end;
-    }
     if (status == PM_ERR_FORMAT)
         cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, err);
-    return cmd_fail(parse, err);
+    return cmd_refuse(parse, status, err);
 }
 
 static int print_report(struct cmd_parse *parse, const struct report_request *request)

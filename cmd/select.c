@@ -332,12 +332,7 @@ static int run(struct cmd_parse *parse, struct select_request *request)
         status = select_of(parse, request, NULL, &err);
     else
         status = convert(parse, request, &err);
-    if (status == PM_ERR_USAGE) {
-        (void)cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return CMD_USAGE;
-    }
-    return status != PM_OK ? cmd_fail(parse, &err) : cmd_stdout_done(parse, CMD_DONE);
+    return status != PM_OK ? cmd_refuse(parse, status, &err) : cmd_stdout_done(parse, CMD_DONE);
 }
 
 /* --- the command --- */

@@ -116,13 +116,8 @@ static int view(struct cmd_parse *parse, const struct view_request *request)
     enum pm_status status = show_page_open(&request->options, &err, &page);
     if (status == PM_ERR_FORMAT)
         cmd_add_file_hint(request->options.archive_path, CMD_FILE_ARCHIVE, &err);
-    if (status == PM_ERR_USAGE) {
-        int end = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-        return end;
-    }
     if (status != PM_OK)
-        return cmd_fail(parse, &err);
+        return cmd_refuse(parse, status, &err);
     status = view_server_open(page, (uint16_t)request->port, &err, &server);
     if (status != PM_OK) {
         show_page_close(page);

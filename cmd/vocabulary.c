@@ -454,12 +454,7 @@ static int print_list(struct cmd_parse *parse, const struct request *request,
         status = end(&list, &err);
     }
     int result;
-    if (status == PM_ERR_USAGE) {
-        result = cmd_usage_error(parse, "%s", pm_error_text(&err));
-        pm_error_release(&err);
-    } else {
-        result = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_fail(parse, &err);
-    }
+    result = status == PM_OK ? cmd_stdout_done(parse, CMD_DONE) : cmd_refuse(parse, status, &err);
     free(list.is_active);
     pm_view_release(&list.report);
     return result;

@@ -129,6 +129,9 @@ int cmd_usage_error(struct cmd_parse *parse, const char *format, ...) PM_PRINTF(
 /* Prints the chain once: "perfmap: ..." on stderr, or {"error": {...}} on stdout after --json.
  * Empties err, returns CMD_FAILED. */
 int cmd_fail(const struct cmd_parse *parse, struct pm_error *err);
+/* Of what took options and files: PM_ERR_USAGE is wrong usage, all else a failure. Empties err,
+ * returns CMD_USAGE or CMD_FAILED. */
+int cmd_refuse(struct cmd_parse *parse, enum pm_status status, struct pm_error *err);
 
 /* Flushes stdout. Returns status, or CMD_FAILED when something could not be written (told, but for
  * a closed pipe). */

@@ -99,6 +99,15 @@ int cmd_fail(const struct cmd_parse *parse, struct pm_error *err)
     return CMD_FAILED;
 }
 
+int cmd_refuse(struct cmd_parse *parse, enum pm_status status, struct pm_error *err)
+{
+    if (status != PM_ERR_USAGE)
+        return cmd_fail(parse, err);
+    (void)cmd_usage_error(parse, "%s", pm_error_text(err));
+    pm_error_release(err);
+    return CMD_USAGE;
+}
+
 /* The reader of our pipe is gone. */
 static bool reader_is_gone(void)
 {
