@@ -29,7 +29,6 @@ static enum pm_status read_unmeasured(struct loader *load)
          "('off', 'count'))",
          load_read_sentence},
         {PM_ARCHIVE_LOAD_ALL, "SELECT id FROM sentences", load_read_sentence},
-        {PM_ARCHIVE_LOAD_NOUNS, "SELECT id FROM nouns", load_read_noun},
         {PM_ARCHIVE_LOAD_FUNCTIONS, "SELECT id FROM nouns WHERE kind = 'function'", load_read_noun},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

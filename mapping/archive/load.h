@@ -31,15 +31,14 @@ enum {
     PM_ARCHIVE_LOAD_MERGED = 8,
     /* the file stays open, for pm_archive_each_cost and pm_archive_load_rest */
     PM_ARCHIVE_LOAD_KEPT = 16,
-    /* all nouns, also those that no sentence has: what no code was found of */
-    PM_ARCHIVE_LOAD_NOUNS = 32,
-    PM_ARCHIVE_LOAD_FUNCTIONS = 64, /* the same of functions only */
+    /* all functions, also those that no sentence has: what no code was found of */
+    PM_ARCHIVE_LOAD_FUNCTIONS = 32,
     /* Alone: what the source consists of, and nothing of what happened. All nouns, without
      * attributes; sentences of one noun; mappings of the compiler. For whoever compares builds:
-     * whole tables in the order of the file, three times as fast as ALL and NOUNS */
-    PM_ARCHIVE_LOAD_FACTS = 128,
+     * whole tables in the order of the file, three times as fast as one by one */
+    PM_ARCHIVE_LOAD_FACTS = 64,
     /* Alone: what is known of runs, processes, binaries, and nothing of the graph. */
-    PM_ARCHIVE_LOAD_TABLES = 256,
+    PM_ARCHIVE_LOAD_TABLES = 128,
 };
 
 /* Numbers that the archive does not state are PM_UNKNOWN, strings "". */

@@ -212,7 +212,7 @@ static bool read_members(struct speedscope *s, struct import_json *json)
     return true;
 }
 
-/* Calls take for each item of the list that comes next. */
+/* Calls take for each item of the list that comes next. read: NULL: take reads it itself. */
 static enum pm_status each_item(struct speedscope *s, piece *read,
                                 enum pm_status (*take)(struct speedscope *))
 {
@@ -224,7 +224,8 @@ static enum pm_status each_item(struct speedscope *s, piece *read,
         status = step(s, read_item, &found);
         if (status != PM_OK || !found)
             return status;
-        status = step(s, read, &found);
+        if (read)
+            status = step(s, read, &found);
         if (status != PM_OK)
             return status;
         status = take(s);
@@ -529,29 +530,13 @@ static enum pm_status read_profile(struct speedscope *s)
     return status != PM_OK ? status : end_profile(s);
 }
 
-static enum pm_status read_profiles(struct speedscope *s)
-{
-    bool found;
-    enum pm_status status = step(s, enter_array, &found);
-    if (status != PM_OK)
-        return status;
-    for (;;) {
-        status = step(s, read_item, &found);
-        if (status != PM_OK || !found)
-            return status;
-        status = read_profile(s);
-        if (status != PM_OK)
-            return status;
-    }
-}
-
 static enum pm_status take_top(struct speedscope *s)
 {
     bool found;
     if (pm_str_is(s->key, "shared"))
         return each_member(s, take_shared);
     if (pm_str_is(s->key, "profiles"))
-        return read_profiles(s);
+        return each_item(s, NULL, read_profile);
     if (!pm_str_is(s->key, "exporter"))
         return pass_value(s);
     enum pm_status status = step(s, read_word, &found);

@@ -719,7 +719,6 @@ unsigned pm_view_load_flags(const struct pm_view_options *options)
     for (const char *const *focus = options->focus; *focus; focus++)
         tells_runners |= pm_view_names_runner(*focus);
     return PM_ARCHIVE_LOAD_MERGED | (tells_runners ? PM_ARCHIVE_LOAD_KEPT : 0) |
-           (options->all_nouns ? PM_ARCHIVE_LOAD_NOUNS : 0) |
            (options->all_functions ? PM_ARCHIVE_LOAD_FUNCTIONS : 0) |
            (options->everything ? PM_ARCHIVE_LOAD_ALL : PM_ARCHIVE_LOAD_LEFT_OUT);
 }

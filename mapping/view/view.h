@@ -58,8 +58,7 @@ struct pm_view_options {
     bool details;        /* all that is known of how was measured, above the rows */
     bool modes;          /* list the nouns that were in other modes, in place of rows */
     bool everything;     /* constructs without costs are loaded, too */
-    bool all_nouns;      /* likewise, and those that no code was found of */
-    bool all_functions;  /* of these the functions only */
+    bool all_functions;  /* those that no code was found of are loaded, too */
     bool keeps_nodes;    /* with tree: node_of stays */
     bool tells_threads;  /* costs can be read again, each of its own thread */
     bool has_statements; /* by code: functions and loops have parts */
