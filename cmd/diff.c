@@ -12,16 +12,8 @@
 #include <unistd.h>
 
 enum {
-    OPT_LEVEL = CMD_KEY_FIRST,
-    OPT_BY,
-    OPT_TREE,
-    OPT_INCLUSIVE,
-    OPT_METRIC,
-    OPT_FOCUS,
-    OPT_OVERLAY,
-    OPT_ON,
+    OPT_OVERLAY = DIFF_OPT_OTHERS,
     OPT_MIN,
-    OPT_GOOD_ONLY,
     OPT_MAP,
     OPT_NORMALISE,
     OPT_LIVE,
@@ -179,34 +171,12 @@ static void take_output(struct cmd_parse *parse, struct diff_request *request, i
 
 static bool read_options(struct cmd_parse *parse, struct diff_request *request)
 {
-    struct pm_view_options *view = &request->options.view;
-    for (int key; (key = cmd_next(parse)) != CMD_END;)
+    for (int key; (key = cmd_next(parse)) != CMD_END;) {
+        request->by_given |= key == DIFF_OPT_BY;
+        request->level_given |= key == DIFF_OPT_LEVEL;
         switch (key) {
-        case OPT_LEVEL:
-            view->level = parse->value;
-            request->level_given = true;
-            break;
-        case OPT_BY:
-            view->by = (enum pm_view_by)parse->choice;
-            request->by_given = true;
-            break;
-        case OPT_TREE:
-            view->tree = true;
-            break;
-        case OPT_INCLUSIVE:
-            request->options.inclusive = true;
-            break;
-        case OPT_METRIC:
-            view->metrics = parse->value;
-            break;
-        case OPT_FOCUS:
-            cmd_take_focus(parse, view->focus);
-            break;
         case OPT_OVERLAY:
-            cmd_take_overlay(parse, view);
-            break;
-        case OPT_ON:
-            cmd_take_focus(parse, view->on);
+            cmd_take_overlay(parse, &request->options.view);
             break;
         case OPT_MIN:
             take_min(parse, request);
@@ -214,16 +184,15 @@ static bool read_options(struct cmd_parse *parse, struct diff_request *request)
         case OPT_MAP:
             take_map(parse, request);
             break;
-        case OPT_GOOD_ONLY:
-            request->options.good_only = true;
-            break;
         case OPT_FAIL:
             request->fails = true;
             break;
         default:
-            if (!take_search_option(parse, key, request) && !take_time_option(parse, key, request))
+            if (!diff_take_row_option(parse, key, &request->options) &&
+                !take_search_option(parse, key, request) && !take_time_option(parse, key, request))
                 take_output(parse, request, key);
         }
+    }
     return !parse->failed;
 }
 
@@ -281,6 +250,40 @@ static bool find_sides(struct cmd_parse *parse, const struct diff_request *reque
         (struct pm_compare_input){(const char *const *)parse->operands, (uint32_t)(n - n_behind)};
     ret_inputs[1] = (struct pm_compare_input){(const char *const *)parse->operands + (n - n_behind),
                                               (uint32_t)n_behind};
+    return true;
+}
+
+bool diff_take_row_option(struct cmd_parse *parse, int key, struct pm_compare_options *options)
+{
+    struct pm_view_options *view = &options->view;
+    switch (key) {
+    case DIFF_OPT_LEVEL:
+        view->level = parse->value;
+        break;
+    case DIFF_OPT_BY:
+        view->by = (enum pm_view_by)parse->choice;
+        break;
+    case DIFF_OPT_TREE:
+        view->tree = true;
+        break;
+    case DIFF_OPT_INCLUSIVE:
+        options->inclusive = true;
+        break;
+    case DIFF_OPT_METRIC:
+        view->metrics = parse->value;
+        break;
+    case DIFF_OPT_FOCUS:
+        cmd_take_focus(parse, view->focus);
+        break;
+    case DIFF_OPT_ON:
+        cmd_take_focus(parse, view->on);
+        break;
+    case DIFF_OPT_GOOD_ONLY:
+        options->good_only = true;
+        break;
+    default:
+        return false;
+    }
     return true;
 }
 
@@ -569,19 +572,20 @@ static int diff_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option diff_options[] = {
-    {OPT_LEVEL, "level", "LEVEL", "compare at this level of abstraction (default: source)"},
-    {OPT_BY, "by", pm_view_by_words + 1,
+    {DIFF_OPT_LEVEL, "level", "LEVEL", "compare at this level of abstraction (default: source)"},
+    {DIFF_OPT_BY, "by", pm_view_by_words + 1,
      "what a row is, as of report; loop (default), function, "
      "statement, array, ..."},
-    {OPT_TREE, "tree", NULL,
+    {DIFF_OPT_TREE, "tree", NULL,
      "call paths of both sides, matched by names, by inclusive costs: rows are those whose own "
      "costs differ most, and in brackets what they lie in"},
-    {OPT_INCLUSIVE, "inclusive", NULL,
+    {DIFF_OPT_INCLUSIVE, "inclusive", NULL,
      "compare inclusive costs, with all that a row called; own differences are a column"},
-    {OPT_METRIC, "metric", "METRIC", "what is compared (default: the time that A's first shows)"},
-    {OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
+    {DIFF_OPT_METRIC, "metric", "METRIC",
+     "what is compared (default: the time that A's first shows)"},
+    {DIFF_OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
     CMD_OVERLAY_OPTION(OPT_OVERLAY),
-    {OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
+    {DIFF_OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
     {OPT_MIN, "min", "PERCENT",
      "smaller changes of a row are no difference, and 'same' is within so much (default: 5)"},
     {OPT_MAP, "map", "OLD=NEW",
@@ -596,7 +600,7 @@ static const struct cmd_option diff_options[] = {
      "the program's end"},
     {OPT_FOR, "for", "TIME", "with --live: how long (default: 1.5s; with --every, without end)"},
     CMD_INTERVAL_OPTIONS,
-    {OPT_GOOD_ONLY, "good-only", NULL,
+    {DIFF_OPT_GOOD_ONLY, "good-only", NULL,
      "leave out runs that lost 1 % of their samples, were slowed down by twice the budget, or "
      "lacked the processor for 5 % of their CPU time"},
     {OPT_SEARCH, "search", "METRIC",

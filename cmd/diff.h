@@ -23,6 +23,20 @@ struct diff_side {
     struct pm_experiment_selection chosen;
 };
 
+/* Options of diff and compare that say what rows are; those of each command come behind. */
+enum {
+    DIFF_OPT_LEVEL = CMD_KEY_FIRST,
+    DIFF_OPT_BY,
+    DIFF_OPT_TREE,
+    DIFF_OPT_INCLUSIVE,
+    DIFF_OPT_METRIC,
+    DIFF_OPT_FOCUS,
+    DIFF_OPT_ON,
+    DIFF_OPT_GOOD_ONLY,
+    DIFF_OPT_OTHERS
+};
+/* Takes one of them; false: it is another one. */
+bool diff_take_row_option(struct cmd_parse *parse, int key, struct pm_compare_options *options);
 /* Are there such rows on two sides? It was said why not. */
 bool diff_check_rows(struct cmd_parse *parse, const struct pm_compare_options *options);
 /* Puts archives in the place of "E?SELECTION". false: it was told why not, and *ret_exit has the

@@ -7,18 +7,7 @@
 
 #include <stdlib.h>
 
-enum {
-    OPT_LEVEL = CMD_KEY_FIRST,
-    OPT_BY,
-    OPT_TREE,
-    OPT_INCLUSIVE,
-    OPT_METRIC,
-    OPT_FOCUS,
-    OPT_ON,
-    OPT_GOOD_ONLY,
-    OPT_LIMIT,
-    OPT_CSV
-};
+enum { OPT_LIMIT = DIFF_OPT_OTHERS, OPT_CSV };
 
 enum { TABLE_LIMIT = 20 };
 
@@ -38,33 +27,8 @@ struct all_sides {
 
 static bool read_options(struct cmd_parse *parse, struct compare_request *request)
 {
-    struct pm_view_options *view = &request->options.view;
     for (int key; (key = cmd_next(parse)) != CMD_END;)
         switch (key) {
-        case OPT_LEVEL:
-            view->level = parse->value;
-            break;
-        case OPT_BY:
-            view->by = (enum pm_view_by)parse->choice;
-            break;
-        case OPT_TREE:
-            view->tree = true;
-            break;
-        case OPT_INCLUSIVE:
-            request->options.inclusive = true;
-            break;
-        case OPT_METRIC:
-            view->metrics = parse->value;
-            break;
-        case OPT_FOCUS:
-            cmd_take_focus(parse, view->focus);
-            break;
-        case OPT_ON:
-            cmd_take_focus(parse, view->on);
-            break;
-        case OPT_GOOD_ONLY:
-            request->options.good_only = true;
-            break;
         case OPT_LIMIT:
             request->limit_given = cmd_number(parse, UINT32_MAX, &request->limit);
             break;
@@ -72,7 +36,8 @@ static bool read_options(struct cmd_parse *parse, struct compare_request *reques
             request->csv = true;
             break;
         default:
-            cmd_take_look(parse, key, &request->look);
+            if (!diff_take_row_option(parse, key, &request->options))
+                cmd_take_look(parse, key, &request->look);
         }
     return !parse->failed;
 }
@@ -219,15 +184,16 @@ static int compare_main(struct cmd_parse *parse)
 }
 
 static const struct cmd_option compare_options[] = {
-    {OPT_LEVEL, "level", "LEVEL", "compare at this level of abstraction (default: source)"},
-    {OPT_BY, "by", pm_view_by_words + 1,
+    {DIFF_OPT_LEVEL, "level", "LEVEL", "compare at this level of abstraction (default: source)"},
+    {DIFF_OPT_BY, "by", pm_view_by_words + 1,
      "what a row is, as of report; loop (default), function, statement, array, ..."},
-    {OPT_TREE, "tree", NULL, "call paths of all sides, by inclusive costs"},
-    {OPT_INCLUSIVE, "inclusive", NULL, "compare inclusive costs, with all that a row called"},
-    {OPT_METRIC, "metric", "METRIC", "what is compared (default: the time that A's first shows)"},
-    {OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
-    {OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
-    {OPT_GOOD_ONLY, "good-only", NULL, "leave out runs that were measured badly, as of diff"},
+    {DIFF_OPT_TREE, "tree", NULL, "call paths of all sides, by inclusive costs"},
+    {DIFF_OPT_INCLUSIVE, "inclusive", NULL, "compare inclusive costs, with all that a row called"},
+    {DIFF_OPT_METRIC, "metric", "METRIC",
+     "what is compared (default: the time that A's first shows)"},
+    {DIFF_OPT_FOCUS, "focus", "PATTERN", "only what happens within this construct, as of report"},
+    {DIFF_OPT_ON, "on", "RUNNER", "only what these ran, as of report"},
+    {DIFF_OPT_GOOD_ONLY, "good-only", NULL, "leave out runs that were measured badly, as of diff"},
     {OPT_LIMIT, "limit", "NUMBER",
      "rows to print, 0 for all (default: 20; with --json and --csv all)"},
     {CMD_KEY_JSON, "json", NULL, "print JSON: of each side what diff says of A and that side"},
